@@ -70,17 +70,23 @@ func (p *Policy) again(in *policy.Input) policy.Decision {
 }
 
 // Silence adds the messages of in, like Decide, and returns the features of whether
-// agent id speaks. ok is false where the policy does not ask: people do not outnumber the
-// agents, or it is one of them.
-func (p *Policy) Silence(in *policy.Input, id string) (x [HeadFeatures]float64, ok bool, state policy.JSON) {
-	p.observe(in)
+// agent id speaks, and its odds without a head. ok is false where the policy does not
+// ask: people do not outnumber the agents, or it is one of them.
+func (p *Policy) Silence(in *policy.Input, id string) (x [HeadFeatures]float64, odds float64, ok bool, state policy.JSON) {
+	news := p.observe(in) || in.Init
 	r := p.room
+	r.predict()
 	for seat := range r.agents {
 		if r.agents[seat].ID == id {
 			x, ok = r.headFeatures(seat, in.Events), r.minority() && r.agents[seat].Kind != policy.Human
 		}
 	}
-	return x, ok, r.save()
+	for i := range r.rows {
+		if news && r.agents[r.rows[i].seat].ID == id {
+			odds = r.odds(i)
+		}
+	}
+	return x, odds, ok, r.save()
 }
 
 // maxWeight bounds the weights of a head, so that no sum overflows.

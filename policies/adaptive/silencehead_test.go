@@ -44,15 +44,18 @@ func TestHeadFeatures(t *testing.T) {
 	in.Agents[0].Turns = 1 // of 4, with 6 participants
 	in.Events = append([]policy.Event{{Seq: 1, From: "bot", Kind: policy.KindMessage}}, in.Events...)
 	p := New()
-	x, ok, state := p.Silence(in, "bot")
+	x, odds, ok, state := p.Silence(in, "bot")
 	if want := [HeadFeatures]float64{math.Log(4), .2, 0, 1, 1}; !ok || math.Abs(x[1]-want[1]) > 1e-9 || x[0] != want[0] || [3]float64(x[2:]) != [3]float64(want[2:]) {
 		t.Errorf("features %v %v, want %v", x, ok, want)
 	}
+	if d := New().Decide(in); odds == 0 || *d.Speak != odds {
+		t.Errorf("odds %v, decided by %v", odds, *d.Speak)
+	}
 	in.Init, in.State, in.Events = false, state, []policy.Event{{Seq: 5, From: "bot", Kind: policy.KindMessage}}
-	if x, _, _ := p.Silence(in, "bot"); x[0] != 0 || x[3] != 0 || x[4] != 0 {
+	if x, _, _, _ := p.Silence(in, "bot"); x[0] != 0 || x[3] != 0 || x[4] != 0 {
 		t.Errorf("after its own turn the features are %v", x)
 	}
-	if _, ok, _ := p.Silence(in, "ann"); ok {
+	if _, _, ok, _ := p.Silence(in, "ann"); ok {
 		t.Error("a person is asked")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -50,7 +51,8 @@ func newPolicyLearnCmd(a *commands) *cobra.Command {
 			"The talks are dealt out into five parts or --folds, and each is foreseen after\n" +
 			"learning from the others: what to expect of a talk that is to come. No settings\n" +
 			"are written if the interval of the difference to the untaught policy is not\n" +
-			"above 0, or if there are fewer than six talks, except with --force.\n\n" +
+			"above 0, or if there are fewer than six talks, except with --force. When an agent\n" +
+			"speaks is judged by itself, so settings may hold either part alone.\n\n" +
 			"With --labels it teaches the policy wasteguard instead, from runs whose decisive\n" +
 			"error is labelled: a field of extra, or a CSV file of ids of conversations, with\n" +
 			"the index of a turn. It prints what the policy finds in runs that it has not\n" +
@@ -99,13 +101,16 @@ type learnReport struct {
 	TooShort  int             `json:"too_short"` // fewer than three participants or two turns
 	Near      []training.Near `json:"near"`      // left out
 	File      string          `json:"file,omitempty"`
-	Bytes     int             `json:"bytes,omitempty"` // of the settings
+	Bytes     int             `json:"bytes,omitempty"`    // of the settings
+	LeftOut   []string        `json:"left_out,omitempty"` // keys of settings that the talks do not show to help
 	Folds     int             `json:"folds,omitempty"`
 	Untaught  *foresight      `json:"untaught,omitempty"` // with folds: without learning from other talks
 	Taught    *foresight      `json:"taught,omitempty"`
 
 	Difference *learnDifference  `json:"difference,omitempty"` // taught minus untaught
 	Silence    *training.Silence `json:"silence,omitempty"`    // with recorded decisions
+
+	SilenceDifference *learnDifference `json:"silence_difference,omitempty"` // of the balanced accuracy, taught minus untaught
 }
 
 // A foresight is how well talks were foreseen. Shares are from 0 to 1.
@@ -132,24 +137,27 @@ func (a *commands) learn(ctx context.Context, src *source.Sources, f learnFlags)
 		untaught := training.Measure(adaptive.New(), training.Dealt(talks, r.Folds))
 		taught := training.Folds(talks, r.Folds, p.Part)
 		p.End()
-		r.Untaught, r.Taught, r.Difference = foresightOf(untaught), foresightOf(taught), differenceOf(untaught, taught)
+		r.Untaught, r.Taught, r.Difference = foresightOf(untaught), foresightOf(taught), differenceOf(untaught.PerTalk, taught.PerTalk, accuracy)
 	}
-	var head *adaptive.Head
-	head, r.Silence = training.LearnSilence(talks)
-	if f.out != "" && !f.force && !r.Difference.shown() {
-		return cmp.Or(a.Emit(r, r.print), r.Difference.refusal())
+	out := lessons{head: r.judgeSilence(talks, f.force)}
+	withTeam := f.force || r.Difference.shown()
+	if f.out != "" && !withTeam && out.head == nil {
+		return cmp.Or(a.Emit(r, r.print), r.refusal())
 	}
 	var settings []byte
 	if f.out != "" {
 		p := a.Percent("learning")
-		settings = settingsOf(training.Learn(talks, p.Part), head, f.threshold)
+		if withTeam {
+			out.team = training.Learn(talks, p.Part)
+		}
+		settings, r.LeftOut = out.settings(f.threshold), out.leftOut(&r)
 		p.End()
 		r.File, r.Bytes = f.out, len(settings)
 		if f.out == "-" {
 			_, err := a.Stdout.Write(settings)
 			return err
 		}
-		if err := writeNew(f.out, settings, "team"); err != nil {
+		if err := writeNew(f.out, settings, "team", "silence_head"); err != nil {
 			return err
 		}
 	}
@@ -200,36 +208,38 @@ func foresightOf(s *training.Score) *foresight {
 // its training.
 const evenOdds = 0.5
 
-// settingsOf is what the policy adaptive is configured with.
-func settingsOf(t *adaptive.Team, head *adaptive.Head, threshold float64) policy.JSON {
+// settings is what the policy adaptive is configured with.
+func (l *lessons) settings(threshold float64) policy.JSON {
 	w := policy.Writer{}
 	w.Object()
 	if threshold > 0 {
 		w.Key("threshold")
 		w.Float(threshold)
 	}
-	if head != nil {
+	if l.head != nil {
 		w.Key("silence")
 		w.Float(evenOdds)
 		w.Key("silence_head")
 		w.Array()
-		for _, f := range head {
+		for _, f := range l.head {
 			w.Float(f)
 		}
 		w.EndArray()
 	}
-	w.Key("team")
-	w.Raw(t.AppendJSON(nil))
+	if l.team != nil {
+		w.Key("team")
+		w.Raw(l.team.AppendJSON(nil))
+	}
 	w.EndObject()
 	return append(w.Bytes(), '\n')
 }
 
 // writeNew writes a file that settings are read from. One that holds other
-// than settings with this key is left alone.
-func writeNew(path string, settings []byte, key string) error {
+// than settings with one of these keys is left alone.
+func writeNew(path string, settings []byte, keys ...string) error {
 	if old, err := os.ReadFile(path); err == nil {
 		var have map[string]json.RawMessage
-		if json.Unmarshal(old, &have) != nil || have[key] == nil {
+		if json.Unmarshal(old, &have) != nil || !slices.ContainsFunc(keys, func(key string) bool { return have[key] != nil }) {
 			return &problem.Error{Code: "POL-LEARN", What: "the file is there and holds something else", Where: path, Fix: "choose another with --out"}
 		}
 	} else if !errors.Is(err, os.ErrNotExist) {
@@ -259,6 +269,9 @@ func (r *learnReport) print(w io.Writer) error {
 	if r.File == "" {
 		return nil
 	}
+	for _, key := range r.LeftOut {
+		fmt.Fprintf(w, "without %s: it may not help, and --force writes it too\n", key)
+	}
 	name := filepath.ToSlash(r.File)
 	_, err := fmt.Fprintf(w, "wrote %s, %d bytes\nnext: moot replay NEW --policy adaptive --policy adaptive@%s\n", term.Line(name), r.Bytes, term.Line(name))
 	return err
@@ -277,24 +290,6 @@ func (r *learnReport) printFolds(w io.Writer) error {
 	})
 	fmt.Fprintf(w, "taught minus untaught: %s\n", r.Difference.text())
 	return err
-}
-
-// printSilence prints what recorded decisions to speak or to be silent have taught.
-func (r *learnReport) printSilence(w io.Writer) {
-	s := r.Silence
-	switch {
-	case s == nil:
-	case s.Balanced > 0:
-		fmt.Fprintf(w, "silence: %.1f %% balanced of %s in %s, each talk after learning from other talks;\nfalse speaks %.1f %%, false silences %.1f %%",
-			100*s.Balanced, app.Count(s.Decisions, "recorded decision"), app.Count(s.Talks, "talk"), 100*s.FalseSpeaks, 100*s.FalseSilences)
-		if !s.Learned {
-			fmt.Fprint(w, ": no better than chance, so it is not in the settings")
-		}
-		fmt.Fprintln(w)
-	default:
-		fmt.Fprintf(w, "silence: %s in %s: too few to learn from, it takes silences and decisions to speak in two talks\n",
-			app.Count(s.Decisions, "recorded decision"), app.Count(s.Talks, "talk"))
-	}
 }
 
 // right is the accuracy with its interval.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/inference"
-	"github.com/folkmoot/moot/policies/adaptive/training"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/replay/score"
 )
@@ -17,7 +16,7 @@ const defaultFolds = 5
 const learnResamples = 1000
 
 // A learnDifference is the accuracy of the taught policy minus that of the
-// untaught one, on the same talks.
+// untaught one, on the same talks. That of silence is balanced.
 type learnDifference struct {
 	Accuracy   score.Figure    `json:"accuracy"`
 	Interval   [2]score.Figure `json:"interval"` // 95 %; null under six talks
@@ -29,8 +28,8 @@ type learnDifference struct {
 func accuracy(total, out []float64) { out[0] = total[1] / total[0] }
 
 // differenceOf compares measurements of the same talks in the same order.
-func differenceOf(untaught, taught *training.Score) *learnDifference {
-	d := inference.Differences(untaught.PerTalk, taught.PerTalk, accuracy, 1, learnResamples)[0]
+func differenceOf(untaught, taught inference.Rows, figure inference.Figures) *learnDifference {
+	d := inference.Differences(untaught, taught, figure, 1, learnResamples)[0]
 	return &learnDifference{
 		Accuracy: score.Figure(d.Value), P: score.Figure(d.P), Detectable: score.Figure(d.Detectable),
 		Interval: [2]score.Figure{score.Figure(d.Interval[0]), score.Figure(d.Interval[1])},
@@ -54,13 +53,16 @@ func (d *learnDifference) text() string {
 }
 
 // refusal says why settings are not written.
-func (d *learnDifference) refusal() error {
+func (r *learnReport) refusal() error {
 	what := "no settings were written: a single talk cannot show that learning helps"
-	if d != nil {
+	if d := r.Difference; d != nil {
 		what = "no settings were written: taught minus untaught is " + d.text()
 		if !d.Interval[0].IsNone() {
 			what += ", and the interval is not above 0"
 		}
+	}
+	if d := r.SilenceDifference; d != nil {
+		what += "; of silence, " + d.text()
 	}
 	return &problem.Error{Code: "POL-LEARN-CHANCE", What: what, Fix: "give more talks of the same team, or write them nevertheless with --force"}
 }

@@ -14,6 +14,7 @@ import (
 // A decided is a recorded decision of an agent to speak or to be silent.
 type decided struct {
 	x     [adaptive.HeadFeatures]float64
+	odds  float64 // without a head
 	speak float64 // 1, or 0 for silence
 }
 
@@ -26,6 +27,36 @@ type Silence struct {
 	Balanced      float64 `json:"balanced_accuracy"`
 	FalseSpeaks   float64 `json:"false_speaks"`
 	FalseSilences float64 `json:"false_silences"`
+
+	Taught   []Calls `json:"-"` // of each talk
+	Untaught []Calls `json:"-"` // by the rule, of the same talks
+}
+
+// Calls count the silences and the decisions to speak of a talk, and how many of each
+// were predicted wrongly.
+type Calls = []float64
+
+const (
+	silences = iota
+	wrongSilences
+	speaks
+	wrongSpeaks
+)
+
+// Balanced is the balanced accuracy of calls.
+func Balanced(c Calls) float64 {
+	return 1 - (c[wrongSilences]/c[silences]+c[wrongSpeaks]/c[speaks])/2
+}
+
+// callsOf counts the decisions by odds, of which a half or more is to speak.
+func callsOf(all []decided, odds func(*decided) float64) Calls {
+	c := make(Calls, 4)
+	for i := range all {
+		kind := silences + int(all[i].speak)*(speaks-silences)
+		c[kind]++
+		c[kind+1] += math.Abs(all[i].speak - is(odds(&all[i]) >= .5))
+	}
+	return c
 }
 
 // decide sets the recorded decisions of c, where people outnumber the agents, as the
@@ -47,9 +78,9 @@ func (t *Talk) decide(c *transcripts.Conversation, matcher *names.Matcher) {
 			}
 			last = u.Speaker
 		}
-		x, ok, state := p.Silence(&in, d.Agent)
+		x, odds, ok, state := p.Silence(&in, d.Agent)
 		if ok {
-			t.decided = append(t.decided, decided{x, is(d.Decision == transcripts.Speaks)})
+			t.decided = append(t.decided, decided{x, odds, is(d.Decision == transcripts.Speaks)})
 		}
 		in.Init, in.State, in.Events = false, state, in.Events[:0]
 	}
@@ -85,35 +116,42 @@ const mostParts = 20
 // of any one part, or if it predicts no better than chance. The Silence is nil without
 // decisions.
 func LearnSilence(talks []*Talk) (*adaptive.Head, *Silence) {
-	s, all := &Silence{}, []decided(nil)
-	parts := make([][]decided, mostParts)
+	s, asked := &Silence{}, [][]decided(nil)
 	for _, t := range talks {
 		if len(t.decided) > 0 {
-			parts[s.Talks%mostParts] = append(parts[s.Talks%mostParts], t.decided...)
-			all = append(all, t.decided...)
-			s.Talks++
+			asked = append(asked, t.decided)
+			s.Decisions += len(t.decided)
 		}
 	}
-	if s.Decisions = len(all); s.Decisions == 0 {
+	if s.Talks = len(asked); s.Talks == 0 {
 		return nil, nil
 	}
-	var n, wrong [2]float64 // recorded silences, and decisions to speak
-	for i := range parts[:min(s.Talks, mostParts)] {
-		head := fitHead(slices.Concat(slices.Concat(parts[:i]...), slices.Concat(parts[i+1:]...)))
-		if head == nil {
+	sum := make(Calls, 4)
+	heads := make([]*adaptive.Head, min(s.Talks, mostParts))
+	for i := range heads {
+		var others []decided
+		for k, all := range asked {
+			if k%mostParts != i {
+				others = append(others, all...)
+			}
+		}
+		if heads[i] = fitHead(others); heads[i] == nil {
 			return nil, s
 		}
-		for _, d := range parts[i] {
-			n[int(d.speak)]++
-			wrong[int(d.speak)] += math.Abs(d.speak - is(head.Odds(d.x) >= .5))
+	}
+	for i, all := range asked {
+		head := heads[i%mostParts]
+		s.Untaught = append(s.Untaught, callsOf(all, func(d *decided) float64 { return d.odds }))
+		s.Taught = append(s.Taught, callsOf(all, func(d *decided) float64 { return head.Odds(d.x) }))
+		for k, n := range s.Taught[i] {
+			sum[k] += n
 		}
 	}
-	s.FalseSpeaks, s.FalseSilences = wrong[0]/n[0], wrong[1]/n[1]
-	s.Balanced = 1 - (s.FalseSpeaks+s.FalseSilences)/2
+	s.FalseSpeaks, s.FalseSilences, s.Balanced = sum[wrongSilences]/sum[silences], sum[wrongSpeaks]/sum[speaks], Balanced(sum)
 	if s.Learned = s.Balanced > .5; !s.Learned {
 		return nil, s
 	}
-	return fitHead(all), s
+	return fitHead(slices.Concat(asked...)), s
 }
 
 func is(b bool) float64 {
