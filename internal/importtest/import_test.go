@@ -99,7 +99,7 @@ func TestRulesBite(t *testing.T) {
 		{"policies/mention", module + "problem", "may not import problem"},
 		{"plugins", module + "problem", "may not import problem"},
 		{"plugins", module + "plugins/pool", ""},
-		{"replay", "github.com/tetratelabs/wazero/api", "is for plugins/..."},
+		{"replay", "github.com/tetratelabs/wazero/api", "is for plugins/... test/fold"},
 		{"room/coordinator", "github.com/spf13/viper", "is for internal/config"},
 		{"internal/timeline", "github.com/gorilla/websocket", "is for endpoints/relay/..."},
 		{"endpoints/relay/server", "github.com/gorilla/websocket", ""},

@@ -158,7 +158,7 @@ var reserves = []reserve{
 	{"github.com/spf13/cobra/...", "internal/cli/..."},
 	{"charm.land/...", "internal/timeline"},
 	{"github.com/santhosh-tekuri/jsonschema/v6/...", "internal/config plugins/... policies/policytest internal/cli/... internal/server"},
-	{"github.com/tetratelabs/wazero/...", "plugins/..."},
+	{"github.com/tetratelabs/wazero/...", "plugins/... test/fold"},
 	{"aead.dev/minisign", "internal/pack"},
 	{"golang.org/x/mod/...", "internal/pack"},
 	{"github.com/go-json-experiment/json/...", "internal/strict transcripts/foreign"},
