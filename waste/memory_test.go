@@ -3,6 +3,7 @@ package waste
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/folkmoot/moot/room"
@@ -35,6 +36,38 @@ func TestMemory(t *testing.T) {
 	w.End()
 	if r := a.Report(); r.Turns != 30_000 {
 		t.Errorf("%d turns", r.Turns)
+	}
+}
+
+// TestManyRuns checks that the account of many runs takes no more memory than that of
+// fewer: no run is kept.
+func TestManyRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("counts many runs")
+	}
+	var a Account
+	add := func(from, to int) uint64 {
+		for i := from; i < to; i++ {
+			c := &transcripts.Conversation{ID: fmt.Sprint("set/", i), Participants: []transcripts.Participant{{ID: "a", Kind: transcripts.KindAgent}, {ID: "b", Kind: transcripts.KindAgent}}}
+			for n := range 40 {
+				text := fmt.Sprintf("run %d, turn %d: %s", i, n, strings.Repeat(fmt.Sprint(i*n, " "), 200))
+				c.Turns = append(c.Turns, transcripts.Turn{I: n, Speaker: []string{"a", "b"}[n%2], Text: text})
+			}
+			if err := a.AddConversation(Labels{}.Run(c, "runs.jsonl"), c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	few := add(0, 50)
+	if many := add(50, 200); many > few+2<<20 {
+		t.Errorf("%d KiB after 50 runs, %d KiB after 200", few>>10, many>>10)
+	}
+	if r := a.Report(); r.Runs != 200 {
+		t.Errorf("%d runs", r.Runs)
 	}
 }
 
