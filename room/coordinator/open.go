@@ -134,7 +134,7 @@ func newRoom(ctx context.Context, cfg Config, id string) (*Room, error) {
 	r.nest.host = cfg.host
 	r.effects = workerPool{runs: make(chan func()), quit: r.quit}
 	r.texts = messageCache{log: cfg.Log, room: id}
-	r.hub.log, r.hub.room = cfg.Log, id
+	r.hub.log, r.hub.room, r.hub.worker = cfg.Log, id, r.effects.Go
 	entries, err := cfg.Log.Read(ctx, id, log.Pos{}, 1)
 	if err != nil && !errors.Is(err, log.ErrNotFound) {
 		unlock()

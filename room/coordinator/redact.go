@@ -45,6 +45,7 @@ func (r *Room) redact(ctx context.Context, seqs ...int64) error {
 	if err := r.cfg.Log.Redact(ctx, r.id, stubs...); err != nil {
 		return err
 	}
+	r.hub.forget()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	held := r.clock

@@ -221,6 +221,16 @@ func (r *Room) Watch(ctx context.Context, after int64, level room.Visibility) it
 // catchUp yields the stored events up to tail and reports whether to go on.
 func (r *Room) catchUp(ctx context.Context, at *log.Pos, tail int64, level room.Visibility, yield func(Update, error) bool) bool {
 	for int64(at.Seq) < tail {
+		if recent := r.hub.after(int64(at.Seq)); len(recent) > 0 {
+			for _, e := range recent {
+				*at = log.At(e.Seq)
+				ev, ok := e.VisibleAt(level)
+				if ok && !yield(Update{Event: &ev}, nil) {
+					return false
+				}
+			}
+			continue
+		}
 		entries, err := r.hub.log.Read(ctx, r.hub.room, *at, int(min(page, tail-int64(at.Seq))))
 		if err != nil {
 			return yield(Update{}, err) && false
