@@ -52,6 +52,7 @@ type Host struct {
 	rooms   coordinator.Host
 	stop    context.CancelFunc
 	running context.Context // ends when every room has ended
+	kept    sync.Map        // digests of modules that the log has
 
 	mu      sync.Mutex
 	early   []*loading           // policies that are being loaded before a room asks

@@ -32,10 +32,12 @@ func (h *Host) keepPolicy(ctx context.Context, dir string, ref room.PolicyRef, d
 	if err != nil {
 		return room.PolicyRef{}, err
 	}
-	if e.Origin != catalog.Log { // a built-in module too: the next release has another
-		if _, err := h.log.PutBlob(ctx, e.Wasm); err != nil {
+	if _, kept := h.kept.Load(e.Manifest.SHA256); !kept && e.Origin != catalog.Log { // a built-in module too: the next release has another
+		digest, err := h.log.PutBlob(ctx, e.Wasm)
+		if err != nil {
 			return room.PolicyRef{}, fmt.Errorf("keeping the policy's module: %w", err)
 		}
+		h.kept.Store(digest, true)
 	}
 	return e.Ref(ref.Settings, ref.Hints), nil
 }

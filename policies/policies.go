@@ -90,9 +90,11 @@ func decompress(b []byte) []byte {
 // Digest returns the SHA-256 of the module that was built, in hex.
 func Digest() string { return strings.TrimSpace(digest) }
 
-// Verify checks that [Module] has the digest [Digest]. The error is a
+// Verify checks that [Module] has the digest [Digest], once in a process. The error is a
 // *[DigestError].
-func Verify() error { return verify(Module(), Digest()) }
+func Verify() error { return verified() }
+
+var verified = sync.OnceValue(func() error { return verify(Module(), Digest()) })
 
 func verify(b []byte, want string) error {
 	sum := sha256.Sum256(b)
