@@ -1,0 +1,80 @@
+// Command load measures how many rooms, turns and watchers one process carries on a real
+// disk, and prints a table of goals and figures. It asserts nothing: figures depend on the
+// machine. run.sh starts it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// A plan is how much is measured.
+type plan struct {
+	dir      string // in which data folders are made
+	rooms    int    // live rooms
+	active   int    // of them, with turns
+	watchers int    // of the active rooms
+	fanOut   int    // watchers of one room
+	span     time.Duration
+	soak     time.Duration
+	profile  string // file of a profile of the processor; "" is none
+}
+
+func main() {
+	p := plan{rooms: 10_000, active: 1000, watchers: 2000, fanOut: 10_000, span: 30 * time.Second, soak: 30 * time.Minute}
+	short := flag.Bool("short", false, "shorter measurements; the growth of the heap says little then")
+	only := flag.String("only", "", "parts to measure, separated by commas: "+strings.Join(names(), ", "))
+	flag.StringVar(&p.dir, "dir", os.TempDir(), "folder on the disk that is measured")
+	flag.IntVar(&p.rooms, "rooms", p.rooms, "live rooms")
+	flag.DurationVar(&p.soak, "soak", p.soak, "how long the growth of the heap is measured")
+	flag.StringVar(&p.profile, "cpuprofile", "", "file for a profile of the processor")
+	flag.Parse()
+	if *short {
+		p.span, p.soak = 5*time.Second, 40*time.Second
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, p, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+// A part is one measurement, with a data folder of its own.
+type part struct {
+	name    string
+	measure func(context.Context, plan, *table) error
+}
+
+var parts = []part{{"turns", measureTurns}, {"rooms", measureRooms}, {"watchers", measureWatchers}, {"growth", measureGrowth}}
+
+func names() (all []string) {
+	for _, p := range parts {
+		all = append(all, p.name)
+	}
+	return all
+}
+
+func run(ctx context.Context, p plan, only string) error {
+	defer profiled(p.profile)()
+	fmt.Printf("%s, %d processors, load %s\n\n", runtime.Version(), runtime.GOMAXPROCS(0), load())
+	t := &table{}
+	for _, x := range parts {
+		if only != "" && !strings.Contains(","+only+",", ","+x.name+",") {
+			continue
+		}
+		t.head(x.name)
+		if err := x.measure(ctx, p, t); err != nil {
+			return fmt.Errorf("%s: %w", x.name, err)
+		}
+	}
+	fmt.Printf("\nload %s\n\n", load())
+	t.print()
+	return nil
+}

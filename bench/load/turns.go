@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/folkmoot/moot"
+)
+
+// measureTurns has rooms take turns as fast as they can: one alone, and many.
+func measureTurns(ctx context.Context, p plan, t *table) (err error) {
+	h, err := newLoadHost(p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.close()) }()
+	h.think.Store(int64(2 * time.Millisecond)) // the disk is at rest when a turn ends
+	id, err := h.open(ctx, "works", forever, moot.Options{})
+	if err != nil {
+		return err
+	}
+	h.observe(ctx, &observation{}, 3*time.Second) // until the policy is compiled
+	o := &observation{}
+	h.observe(ctx, o, p.span/2)
+	ratio := percentile(o.gaps, .5).Seconds() / percentile(o.writes, .5).Seconds()
+	t.add("latency of a durable turn of one room by its two appends, medians", "<= 1.3", "%.2f (%s by %s)", ratio, ms(percentile(o.gaps, .5)), ms(percentile(o.writes, .5)))
+	raw, err := rawAppends(ctx, h.dir, p.span/4)
+	if err != nil {
+		return err
+	}
+	t.add("two writes of 4 KiB, each with its fsync, to a file of the same disk, median", "", "%s", ms(2*percentile(raw, .5)))
+	if err := h.stop(ctx, id); err != nil {
+		return err
+	}
+	h.think.Store(0)
+	if _, err := h.openAll(ctx, 256, "works", forever); err != nil {
+		return err
+	}
+	h.observe(ctx, &observation{}, time.Second)
+	o = &observation{}
+	used := processor()
+	span := h.observe(ctx, o, p.span)
+	used = processor() - used
+	n := float64(len(o.gaps))
+	t.add("durable turns/s of 256 rooms, by processors", "2,000", "%.0f", n/span.Seconds()/float64(runtime.GOMAXPROCS(0)))
+	t.add("durable turns in a second of processor time", "", "%.0f", n/used.Seconds())
+	return nil
+}
+
+// rawAppends measures writes to a file, each with its fsync.
+func rawAppends(ctx context.Context, dir string, span time.Duration) (all []time.Duration, err error) {
+	f, err := os.Create(filepath.Join(dir, "raw"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	page := make([]byte, 4096)
+	for began := time.Now(); time.Since(began) < span && ctx.Err() == nil; time.Sleep(time.Millisecond) { // as a room whose agent thinks
+		now := time.Now()
+		if _, err := f.Write(page); err != nil {
+			return nil, err
+		}
+		if err := f.Sync(); err != nil {
+			return nil, err
+		}
+		all = append(all, time.Since(now))
+	}
+	return all, nil
+}
