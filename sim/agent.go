@@ -16,8 +16,9 @@ type agent struct {
 	last    string // request before the newest one
 	request string // newest request
 	said    int
-	session session           // of the seat of a running session
-	record  map[string]string // answers by request, of an agent on another device
+	session session // of the seat of a running session
+	far     string  // device of the session; "" is that of the host
+	device  device  // of an agent on another device
 }
 
 // agent returns the agent of a seat.
@@ -29,7 +30,7 @@ func (f *facts) agent(id string) *agent {
 	}
 	for _, p := range f.seats {
 		if p.ID == id {
-			a := &agent{seat: p, alive: true, record: map[string]string{}}
+			a := &agent{seat: p, alive: true}
 			f.agents = append(f.agents, a)
 			return a
 		}
@@ -42,6 +43,7 @@ func (a *agent) receive(h *hosted, e room.Speak, running *effect) {
 	if h.ended || running.cancelled {
 		return
 	}
+	h.s.at(moment{kind: onReceived, room: h, agent: a, speak: &e})
 	h.facts.check.executed(h.s, h, e.Request)
 	a.last, a.request = a.request, e.Request
 	a.behave(h, e, running)

@@ -53,6 +53,19 @@ func (c *checks) applied(s *simulation, h *hosted, e room.Event) {
 	}
 }
 
+// folded learns of events of the log, which an earlier process may not have applied.
+func (c *checks) folded(events []room.Event) {
+	c.init()
+	for _, e := range events {
+		if b, ok := e.Body.(room.TurnGranted); ok {
+			c.granted[b.Request] = true
+		}
+		if _, known := c.commands[e.Command]; !known && e.Command != "" {
+			c.commands[e.Command] = e.Seq
+		}
+	}
+}
+
 // sent checks a prompt that leaves.
 func (c *checks) sent(s *simulation, h *hosted, e room.Speak) {
 	c.init()

@@ -12,7 +12,7 @@ import (
 // reconcile cancels the effects that the state no longer has, starts those that are
 // missing, and sets the alarm for the next deadline.
 func (h *hosted) reconcile() {
-	if h.ended || h.batch != nil || len(h.boot) > 0 {
+	if h.ended || h.batch != nil || len(h.boot) > 0 || !h.claimed {
 		return
 	}
 	now, wake := h.clock(), time.Duration(-1)

@@ -12,11 +12,8 @@ import (
 
 // agentActs lets an agent of any room act, in or out of its turn.
 func (s *simulation) agentActs() {
-	if len(s.proc.rooms) == 0 {
-		return
-	}
-	h := one(s.src, s.proc.rooms...)
-	if len(h.facts.agents) == 0 || h.state.Phase == room.PhaseUnopened {
+	h := s.someRoom()
+	if h == nil {
 		return
 	}
 	a := one(s.src, h.facts.agents...)
@@ -85,13 +82,13 @@ func (a *agent) post(h *hosted) {
 
 // acknowledge takes note of a message that the agent was sent.
 func (a *agent) acknowledge(h *hosted) {
-	for _, d := range h.state.Mail.Deliveries.Pending(a.seat.ID) {
+	if waiting := h.state.Mail.Deliveries.Pending(a.seat.ID); len(waiting) > 0 {
+		d := one(h.s.src, waiting...)
 		ack := request{cmd: room.Command{Actor: a.seat.ID, Do: room.Ack{Message: d.Message}}}
 		h.enqueue(ack)
 		if h.s.fault(Retry, 30) {
 			h.s.after(h.s.between(10*time.Second), func() { h.enqueue(ack) })
 		}
-		return
 	}
 }
 

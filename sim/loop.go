@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
@@ -31,8 +32,9 @@ type hosted struct {
 	running bool
 	alarm   int // number of the newest alarm; older ones are void
 
-	parent *hosted // of a child room
-	call   string
+	claimed  bool       // its claim is durable
+	parent   *hosted    // of a child room
+	follower *following // the effect of its call
 }
 
 // A request is a command in the queue of a room.
@@ -144,15 +146,18 @@ func (h *hosted) fail(b *batch, err error) {
 	if b.req.answer != nil {
 		b.req.answer(nil, err)
 	}
-	if err == errFailed || len(h.boot) > 0 || h.parent != nil {
+	if err == errFailed {
 		h.s.stopProcess()
 		return
 	}
 	h.endRun()
+	if h.parent != nil {
+		h.childEnded()
+		return
+	}
 	s, f := h.s, h.facts
-	f.live, f.liveSeq = &h.state, h.state.Seq
 	s.after(s.src.between(time.Second, time.Minute), func() {
-		if s.proc == h.proc {
+		if s.proc == h.proc && s.room(f.spec.Room) == nil {
 			s.open(f)
 		}
 	})
@@ -170,16 +175,18 @@ func (s *simulation) stopProcess() {
 	s.endProcess(false)
 }
 
-// endRun ends the run of the room: effects are cancelled and callers are told.
+// endRun ends the run of the room: effects are cancelled, callers are told, and the child
+// rooms of its calls end.
 func (h *hosted) endRun() {
-	h.gate.close()
 	h.ended, h.batch = true, nil
-	for i, x := range h.proc.rooms {
-		if x == h {
-			h.proc.rooms = append(h.proc.rooms[:i:i], h.proc.rooms[i+1:]...)
-			break
+	h.gate.close()
+	h.facts.live, h.facts.liveSeq = &h.state, h.state.Seq
+	for _, x := range slices.Clone(h.proc.rooms) {
+		if x.parent == h && !x.ended {
+			x.endRun()
 		}
 	}
+	h.proc.rooms = slices.DeleteFunc(slices.Clone(h.proc.rooms), func(x *hosted) bool { return x == h })
 	for _, r := range append(h.people, h.work...) {
 		if r.answer != nil {
 			r.answer(nil, errEnded)
@@ -202,6 +209,7 @@ func (h *hosted) stored(b *batch) {
 	for _, e := range b.events {
 		h.apply(e, b)
 	}
+	h.claimed = h.claimed || has[room.Claimed](b.events)
 	if d, ok := b.req.cmd.Do.(room.Decided); ok && h.state.Policy.Lost {
 		h.state.SetPolicyState(d.Record.StateJSON)
 	}
@@ -231,6 +239,10 @@ func (h *hosted) finish(r request, events []room.Event, err error) {
 		r.answer(events, err)
 	}
 	h.reconcile()
+	if f := h.follower; f != nil && h.ready() {
+		f.lead(h)
+		f.look(h)
+	}
 }
 
 // prepare adds the grant of the participant that is about to get the floor.

@@ -28,11 +28,11 @@ const maxTries = 4
 
 // personActs lets a person act, or two at once.
 func (s *simulation) personActs() {
-	f := one(s.src, s.facts...)
-	h := s.room(f.spec.Room)
-	if h == nil || h.state.Phase == room.PhaseUnopened {
+	h := s.someRoom()
+	if h == nil {
 		return
 	}
+	f := h.facts
 	c := one(s.src, s.clients...)
 	if h.state.Phase != room.PhaseLive { // a person with control sees to it
 		c = s.clients[s.src.below(3)]
@@ -69,9 +69,9 @@ func (s *simulation) act(c *client, h *hosted) room.Act {
 	case 2:
 		return room.Resume{}
 	case 3:
-		return room.Stop{}
+		return one[room.Act](s.src, room.Stop{}, room.Pause{})
 	case 4:
-		return room.Complete{}
+		return one[room.Act](s.src, room.Complete{}, room.Resume{}, room.Resume{})
 	case 5:
 		return room.Approve{Draft: h.draft()}
 	case 6:

@@ -48,6 +48,7 @@ func (s *simulation) open(f *facts) *hosted {
 		h.state.Apply(e)
 		h.noteText(e)
 	}
+	f.check.folded(events)
 	f.reopened(s, h, events)
 	h.base = h.state.Clock
 	h.boot = append(h.boot, room.Claim{Owner: s.proc.owner, Restart: h.state.Phase == room.PhaseLive})

@@ -40,7 +40,9 @@ func (s *simulation) addRoom(id string) {
 	s.facts = append(s.facts, f)
 	for _, p := range f.seats {
 		if p.Kind != policy.Human {
-			f.agent(p.ID)
+			if a := f.agent(p.ID); p.Session && s.src.percent(30) {
+				a.far = "device-" + p.ID
+			}
 		}
 	}
 	for i, level := range []room.Visibility{room.Internal, room.UserRedacted, room.UserVisible} {
@@ -81,6 +83,13 @@ func (s *simulation) seats(oneToOne bool) []room.Participant {
 		}
 		if s.src.percent(20) {
 			p.Budget.Room.Tokens = int64(500 + s.src.below(3000))
+		}
+		switch {
+		case oneToOne:
+		case s.src.percent(20):
+			p.Session, p.Starts = true, false
+		case s.src.percent(20):
+			p.Kind, p.Owner, p.Device, p.Starts, p.Calls = policy.Remote, "olga", "device-"+id, false, ""
 		}
 		all = append(all, p)
 	}

@@ -3,6 +3,8 @@ package sim
 import (
 	"hash"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,7 +50,7 @@ func (s *simulation) step() {
 	case 0:
 		one(s.src, runnable...).handleNext()
 	case 1:
-		s.next()
+		s.passTime()
 	case 2:
 		s.personActs()
 	case 3:
@@ -58,6 +60,60 @@ func (s *simulation) step() {
 	case 5:
 		s.inject()
 	}
+}
+
+// maxRooms bounds the rooms of a run, without those of calls.
+const maxRooms = 8
+
+// passTime lets time pass until the next timer. Where that is long, a person often acts
+// first, or makes another room when all have ended.
+func (s *simulation) passTime() {
+	if s.timers.list[0].due-s.now < 15*time.Second || s.src.percent(25) {
+		s.next()
+		return
+	}
+	rooms := 0
+	for _, f := range s.facts {
+		if f.spec.Call == nil {
+			rooms++
+		}
+	}
+	if !s.anyOpen() && rooms < maxRooms {
+		s.addRoom("r" + strconv.Itoa(rooms+1))
+		s.open(s.facts[len(s.facts)-1])
+		return
+	}
+	s.personActs()
+}
+
+// goesOn reports whether a room has not ended for good.
+func (h *hosted) goesOn() bool {
+	return h.state.Phase == room.PhaseLive || h.state.Phase == room.PhasePaused || h.state.Phase == room.PhaseError
+}
+
+func (s *simulation) anyOpen() bool {
+	return slices.ContainsFunc(s.proc.rooms, (*hosted).goesOn)
+}
+
+// someRoom returns a room of the process, nearly always one that has not ended. It
+// returns nil if there is none.
+func (s *simulation) someRoom() *hosted {
+	var open, all []*hosted
+	for _, h := range s.proc.rooms {
+		if h.state.Phase != room.PhaseUnopened {
+			all = append(all, h)
+			if h.goesOn() {
+				open = append(open, h)
+			}
+		}
+	}
+	switch {
+	case len(open) > 0 && s.src.percent(95):
+		return one(s.src, open...)
+	case len(all) > 0:
+		return one(s.src, all...)
+	}
+	return nil
 }
 
 // runnable returns the rooms that have a request to handle.

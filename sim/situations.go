@@ -7,29 +7,41 @@ import (
 
 // kinds of moments.
 const (
-	onEvent      = iota // an event was applied
-	onApply             // an event is about to be applied
-	onDecided           // a command was decided
-	onSend              // a prompt leaves
-	onHeld              // a prompt is held back
-	onAsked             // the policy is asked
-	onLate              // an agent answers a request that has ended
-	onForged            // an agent answers a request that never was
-	onAttack            // an agent acts outside its rights
-	onPausing           // a person has pressed pause or stop
-	onCrash             // the process ends; once for each room
-	onKept              // a crash kept what was written and not durable
-	onLost              // a crash lost what was written
-	onReopen            // a room is opened again
-	onRepeat            // an append is repeated that was written
-	onFailed            // an append has failed
-	onSyncFailed        // a sync has failed
-	onGroup             // one sync made batches of more than one room durable
-	onAnswered          // a client got an answer
-	onUnanswered        // the answer to a client was lost
-	onRetry             // a client gives a command again
-	onReconnect         // a spectator goes on at its cursor
-	onClock             // the wall clock has jumped
+	onEvent          = iota // an event was applied
+	onApply                 // an event is about to be applied
+	onDecided               // a command was decided
+	onSend                  // a prompt leaves
+	onHeld                  // a prompt is held back
+	onAsked                 // the policy is asked
+	onLate                  // an agent answers a request that has ended
+	onForged                // an agent answers a request that never was
+	onAttack                // an agent acts outside its rights
+	onPausing               // a person has pressed pause or stop
+	onCrash                 // the process ends; once for each room
+	onKept                  // a crash kept what was written and not durable
+	onLost                  // a crash lost what was written
+	onReopen                // a room is opened again
+	onRepeat                // an append is repeated that was written
+	onFailed                // an append has failed
+	onSyncFailed            // a sync has failed
+	onGroup                 // one sync made batches of more than one room durable
+	onAnswered              // a client got an answer
+	onUnanswered            // the answer to a client was lost
+	onRetry                 // a client gives a command again
+	onReconnect             // a spectator goes on at its cursor
+	onClock                 // the wall clock has jumped
+	onChildHeld             // the room of a call is held with the room of its caller
+	onReturned              // the room of a call has a result
+	onReceived              // an agent begins to work on a prompt
+	onAnswerAgain           // a session repeats its answer
+	onPostAgain             // a session repeats a message under its id
+	onSessionActs           // a session gives a command
+	onLeaseEnds             // the lease of a session has ended
+	onFrameLost             // the relay loses a frame
+	onFrameTwice            // the relay repeats a frame
+	onOldEpoch              // a device refuses a request of an older process
+	onFromRecord            // a device answers a request again
+	onDeviceRestarts        // a device loses its work
 	kindsOfMoments
 )
 
@@ -45,6 +57,10 @@ type moment struct {
 	speak  *room.Speak
 	order  *order
 	input  *policy.Input
+	agent  *agent
+	epoch  bool // of the request is a new one
+
+	returned *room.CallReturned
 }
 
 // A situation is something that a set of runs must have reached at least once.
