@@ -197,3 +197,27 @@ func TestWaitingChain(t *testing.T) {
 		t.Error("a room that no call has made has a chain")
 	}
 }
+
+// TestRedactedDraft: a draft whose text was redacted cannot be approved, because what
+// would be posted is not what the person has read. A new text can.
+func TestRedactedDraft(t *testing.T) {
+	b := opened(t, "a/manual b me/human")
+	b.play("speak a go", "said yes")
+	hash := b.state.Turn.Draft.Hash
+	b.play(fmt.Sprintf("redact %d", b.state.Seq))
+	var s room.State // the coordinator folds the log again without the text
+	for _, e := range b.log {
+		if _, ok := e.Body.(room.TurnDrafted); ok {
+			e = e.Redacted()
+		}
+		s.Apply(e)
+	}
+	events, err := s.Decide(room.Command{ID: "x1", Actor: "me", Do: room.Approve{Draft: hash}}, room.Now{})
+	if len(events) > 0 || err == nil || !strings.Contains(err.Error(), "was redacted") {
+		t.Errorf("%d events, %v", len(events), err)
+	}
+	events, err = s.Decide(room.Command{ID: "x2", Actor: "me", Do: room.Edit{Draft: hash, Text: "no", Approve: true}}, room.Now{})
+	if len(events) != 3 || err != nil {
+		t.Errorf("%d events, %v", len(events), err)
+	}
+}

@@ -63,6 +63,9 @@ func (s *State) approve(hash string, now Now) ([]Body, error) {
 		return nil, invalidError("ROOM-PAUSED", "the room is "+string(s.Phase)+", nothing is sent", "resume it first")
 	}
 	d := s.Turn.Draft
+	if draftHash(s.Turn.Request, d.Message.Text) != hash {
+		return nil, invalidError("ROOM-DRAFT", "the text of draft "+quote(hash)+" was redacted", "reject the draft, or edit it and approve the new text")
+	}
 	posted := MessagePosted{Turn: s.Turn.Number, Message: s.completeMessage(d.Message, s.Turn.Number, now), Usage: d.Usage, Latency: d.Latency}
 	return append([]Body{TurnApproved{Turn: s.Turn.Number, Draft: hash}}, s.withLimits(now, posted)...), nil
 }
