@@ -44,7 +44,7 @@ func (a *agent) receive(h *hosted, e room.Speak, running *effect) {
 		return
 	}
 	h.s.at(moment{kind: onReceived, room: h, agent: a, speak: &e})
-	h.facts.check.executed(h.s, h, e.Request)
+	h.s.report(h.id, h.facts.check.Executed(e.Request))
 	a.last, a.request = a.request, e.Request
 	a.behave(h, e, running)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/calls"
+	"github.com/folkmoot/moot/room/invariant"
 )
 
 // stopWithin is how long the end of a cancelled call waits for the calls below it.
@@ -65,7 +66,7 @@ func (h *hosted) openChild(f *following, spec room.Spec, seats []room.Participan
 		}
 	}
 	if of == nil {
-		of = &facts{style: styleTurns}
+		of = &facts{style: styleTurns, check: checks{Checker: invariant.New()}}
 		s.facts = append(s.facts, of)
 	}
 	if s.disk.tail(f.call.Room) == 0 {

@@ -1,116 +1,71 @@
 package sim
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
-	"reflect"
-	"time"
 
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/invariant"
 )
 
-// checks are the invariants of a room that need what only the simulation knows.
+// checks are the invariants of a room: those of package invariant, and those that need
+// what only the simulation knows.
 type checks struct {
-	commands map[string]int64  // seq of the first event of each command
-	sends    map[string]uint64 // epoch in which each prompt left
-	granted  map[string]bool
-	paused   int64 // newest pause or end that was acknowledged and not lifted
-	seq      int64
-	clock    time.Duration
-	open     string
+	*invariant.Checker
+	applied int64 // newest event that the checker was told of
 }
 
-func (c *checks) init() {
-	if c.commands == nil {
-		c.commands, c.sends, c.granted = map[string]int64{}, map[string]uint64{}, map[string]bool{}
+// report records the invariants that do not hold.
+func (s *simulation) report(id string, broken []invariant.Broken) {
+	for _, b := range broken {
+		s.violate(b.ID, id, b.Detail)
 	}
 }
 
-// decided checks a decision: events follow the state, and Decide changes nothing.
-func (c *checks) decided(s *simulation, h *hosted, cmd room.Command, _ room.Now, events []room.Event, err error) {
-	c.init()
-	if err != nil && len(events) > 0 {
-		s.violate("S8", h.id, "a refused command has events")
+// decided checks a decision. Now and then it compares the whole state.
+func (f *facts) decided(s *simulation, h *hosted, cmd room.Command, events []room.Event, err error) {
+	s.report(h.id, f.check.Decided(cmd, &h.state, events, err))
+	if s.result.Commands%67 != 0 {
+		return
 	}
-	if first, again := c.commands[cmd.ID]; again && cmd.ID != "" && len(events) > 0 {
-		s.violate("S8", h.id, fmt.Sprintf("command %s has events at %d and again", cmd.ID, first))
+	before := encoded(&h.state)
+	if _, again := h.state.Decide(cmd, h.timeNow()); (again == nil) != (err == nil) {
+		s.violate("G14", h.id, fmt.Sprintf("the same command is decided otherwise: %v, then %v", err, again))
 	}
-}
-
-// applied checks an event that the room has applied.
-func (c *checks) applied(s *simulation, h *hosted, e room.Event) {
-	c.init()
-	if e.Seq != h.state.Seq {
-		s.violate("G1", h.id, fmt.Sprintf("event %d leads to the state of %d", e.Seq, h.state.Seq))
-	}
-	if _, known := c.commands[e.Command]; !known && e.Command != "" {
-		c.commands[e.Command] = e.Seq
-	}
-	if b, ok := e.Body.(room.TurnGranted); ok {
-		if c.granted[b.Request] {
-			s.violate("R5", h.id, "request "+b.Request+" was granted twice")
-		}
-		c.granted[b.Request] = true
+	if !bytes.Equal(before, encoded(&h.state)) {
+		s.violate("G14", h.id, fmt.Sprintf("the decision about %T has changed the state", cmd.Do))
 	}
 }
 
-// folded learns of events of the log, which an earlier process may not have applied.
-func (c *checks) folded(events []room.Event) {
-	c.init()
-	for _, e := range events {
-		if b, ok := e.Body.(room.TurnGranted); ok {
-			c.granted[b.Request] = true
-		}
-		if _, known := c.commands[e.Command]; !known && e.Command != "" {
-			c.commands[e.Command] = e.Seq
-		}
+func encoded(state *room.State) []byte {
+	b, err := json.Marshal(state)
+	if err != nil {
+		return []byte(err.Error())
 	}
+	return b
+}
+
+// appliedEvent checks an event that the room has applied.
+func (f *facts) appliedEvent(s *simulation, h *hosted, e room.Event) {
+	f.check.applied = e.Seq
+	s.report(h.id, f.check.Applied(e, &h.state))
 }
 
 // sent checks a prompt that leaves.
-func (c *checks) sent(s *simulation, h *hosted, e room.Speak) {
-	c.init()
-	t := h.state.Turn
-	device := h.facts.agent(e.Participant).seat.Device != ""
-	switch before, again := c.sends[e.Request]; {
+func (f *facts) sent(s *simulation, h *hosted, e room.Speak) {
+	s.report(h.id, f.check.Sent(e.Request, e.Participant))
+	switch t := h.state.Turn; {
 	case h.gate.closed > 0 || h.gate.held:
 		s.violate("S4", h.id, "a prompt left while the gate was closed")
-	case h.state.Phase != room.PhaseLive:
-		s.violate("S4", h.id, "a prompt left while the room was "+string(h.state.Phase))
 	case t == nil || t.Request != e.Request || t.Draft != nil:
 		s.violate("G5", h.id, "a prompt left without a turn")
-	case !c.granted[e.Request]:
-		s.violate("G5", h.id, "a prompt left before its grant was durable")
-	case again && (!device || before == h.state.Epoch):
-		s.violate("R5", h.id, "request "+e.Request+" was sent twice")
-	}
-	c.sends[e.Request] = h.state.Epoch
-}
-
-func (c *checks) executed(*simulation, *hosted, string) {}
-
-func (c *checks) stored(*simulation, *facts, int64) {}
-
-func (c *checks) acknowledged(*simulation, *facts, int64) {}
-
-// recovered forgets what the crash undid.
-func (c *checks) recovered(_ *simulation, _ *facts, tail int64) {
-	for id, seq := range c.commands {
-		if seq > tail {
-			delete(c.commands, id)
-		}
 	}
 }
 
-func (c *checks) watches(*simulation, *spectator) {}
-
-func (c *checks) shown(s *simulation, r *spectator, e room.Event) {
-	if b, ok := e.Body.(room.MessagePosted); ok && r.level != room.Internal && b.Message.Visibility == room.Internal {
-		s.violate("V1", r.of.spec.Room, "an internal message was shown to "+r.name)
-	}
-}
-
-// ended checks the end of a run: each command is in the log once.
-func (c *checks) ended(s *simulation, f *facts, live *room.State, events []room.Event) {
+// ended checks the end of a run: each command is in the log once, and for some seeds
+// that snapshots and replays agree with the run.
+func (f *facts) ended(s *simulation, live *room.State, events []room.Event) {
 	last := map[string]int64{}
 	for _, e := range events {
 		if seq, ok := last[e.Command]; ok && e.Command != "" && seq != e.Seq-1 {
@@ -118,11 +73,35 @@ func (c *checks) ended(s *simulation, f *facts, live *room.State, events []room.
 		}
 		last[e.Command] = e.Seq
 	}
-	var again room.State
-	for _, e := range events {
-		again.Apply(e)
+	if s.cfg.Seed%16 == 0 {
+		s.report(f.spec.Room, f.check.Ended(live, events))
 	}
-	if !reflect.DeepEqual(again.Tally, live.Tally) {
-		s.violate("G10", f.spec.Room, "the counts of the fold differ")
+	if s.cfg.Seed%8 == 1 {
+		f.replay(s, events)
+	}
+}
+
+// replay rebuilds the input of each decision from the log, and decides again.
+func (f *facts) replay(s *simulation, events []room.Event) {
+	h := &hosted{s: s, id: f.spec.Room}
+	for _, e := range events {
+		if _, redacted := e.Body.(room.Redacted); redacted {
+			return // later inputs lack its text
+		}
+	}
+	for _, e := range events {
+		if rec := room.RecordOf(e); rec != nil && rec.Code == "" {
+			in, err := h.state.RecordedInput(rec, h.textOf)
+			if err != nil || inputDigest(&in) != rec.Input {
+				s.violate("E2", h.id, fmt.Sprintf("the input of decision %d is not the recorded one: %v", rec.Decision, err))
+				return
+			}
+			d, err := propose(f.style, &in, s.faults)
+			if granted, ok := e.Body.(room.TurnGranted); ok && (err != nil || granted.Exploration == nil && d.Agent != granted.Participant) {
+				s.violate("E2", h.id, fmt.Sprintf("decision %d chose %s, and %s again: %v", rec.Decision, granted.Participant, d.Agent, err))
+			}
+		}
+		h.state.Apply(e)
+		h.noteText(e)
 	}
 }

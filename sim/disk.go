@@ -27,7 +27,8 @@ type disk struct {
 // A roomLog is the durable log of a room.
 type roomLog struct {
 	raws   [][]byte
-	events []room.Event // decoded from raws
+	events []room.Event   // decoded from raws
+	stubs  map[int64]bool // events whose text was removed
 	chain  [32]byte
 	hashes [][32]byte
 }
@@ -158,6 +159,7 @@ func (s *simulation) synced() {
 	}
 	for _, b := range done {
 		d.keep(s, b)
+		s.report(b.id, b.room.facts.check.Stored(d.tail(b.id)))
 	}
 	for _, b := range done {
 		b.room.stored(b)
@@ -182,8 +184,6 @@ func (d *disk) keep(s *simulation, b *batch) {
 		l.hashes = append(l.hashes, l.chain)
 		s.note(raw)
 	}
-	f := s.factsOf(b.id)
-	f.stored(s, int64(len(l.raws)))
 }
 
 // crash loses what is not durable but a prefix. Whole tells that the machine went on,

@@ -109,7 +109,7 @@ func (h *hosted) ask(e *effect) {
 	if h.s.fault(Agents, 3) {
 		latency = h.s.src.between(time.Second, 90*time.Second)
 	}
-	d, err := propose(h.facts.style, &in, h.s.cfg.Faults)
+	d, err := propose(h.facts.style, &in, h.s.faults)
 	run := policy.Record{Input: inputDigest(&in)}
 	rec := cursor.CompleteRecord(run, &in, through, d, err)
 	h.result(e, latency, room.ActorPolicy, func() room.Act {
@@ -170,7 +170,7 @@ func (h *hosted) speak(e room.Speak, running *effect, cut bool) {
 // send gives a prompt to an agent, on this device or another one.
 func (h *hosted) send(e room.Speak, running *effect) {
 	h.s.note([]byte("send " + h.id + " " + e.Request))
-	h.facts.check.sent(h.s, h, e)
+	h.facts.sent(h.s, h, e)
 	h.s.at(moment{kind: onSend, room: h, speak: &e})
 	a := h.facts.agent(e.Participant)
 	switch {

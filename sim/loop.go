@@ -99,7 +99,7 @@ func (h *hosted) handle(r request) {
 	now := h.timeNow()
 	h.s.result.Commands++
 	events, err := h.state.Decide(cmd, now)
-	h.facts.check.decided(h.s, h, cmd, now, events, err)
+	h.facts.decided(h.s, h, cmd, events, err)
 	h.s.trace(h.id, fmt.Sprintf("%T by %s: %s %v", cmd.Do, cmd.Actor, types(events), short(err)))
 	h.s.at(moment{kind: onDecided, room: h, cmd: cmd, events: events, err: err})
 	if err != nil || len(events) == 0 {
@@ -143,6 +143,8 @@ func (h *hosted) fail(b *batch, err error) {
 	}
 	h.s.trace(h.id, "append failed: ", err)
 	h.s.at(moment{kind: onFailed, room: h, batch: b, err: err})
+	h.facts.check.Failed()
+	h.facts.lost = true
 	if b.req.answer != nil {
 		b.req.answer(nil, err)
 	}
@@ -209,6 +211,15 @@ func (h *hosted) stored(b *batch) {
 	for _, e := range b.events {
 		h.apply(e, b)
 	}
+	if has[room.Redacted](b.events) {
+		h.s.at(moment{kind: onRedacted, room: h})
+		if h.s.fault(Crash, 15) {
+			h.s.at(moment{kind: onRedactionCut, room: h})
+			h.s.crash(true)
+			return
+		}
+		h.redact()
+	}
 	h.claimed = h.claimed || has[room.Claimed](b.events)
 	if d, ok := b.req.cmd.Do.(room.Decided); ok && h.state.Policy.Lost {
 		h.state.SetPolicyState(d.Record.StateJSON)
@@ -226,7 +237,7 @@ func (h *hosted) apply(e room.Event, b *batch) {
 	h.s.at(moment{kind: onApply, room: h, event: e, batch: b})
 	h.state.Apply(e)
 	h.noteText(e)
-	h.facts.check.applied(h.s, h, e)
+	h.facts.appliedEvent(h.s, h, e)
 	h.s.at(moment{kind: onEvent, room: h, event: e, batch: b})
 }
 
@@ -256,6 +267,9 @@ func (h *hosted) prepare(cmd room.Command) room.Command {
 		cmd.Do = do
 	case room.Next:
 		do.Grant = h.grant(do.Participant)
+		cmd.Do = do
+	case room.Redact:
+		do.Drafts = h.eventsWith(do.Target)
 		cmd.Do = do
 	case room.Serve:
 		do.Grant = h.grant(h.state.Spec.Call.Agent)

@@ -40,6 +40,10 @@ func (s *simulation) open(f *facts) *hosted {
 		s.violate("G7", h.id, "reading the log: "+err.Error())
 		return h
 	}
+	if f.lost {
+		s.report(h.id, f.check.Recovered(events))
+		f.lost = false
+	}
 	if len(events) == 0 {
 		h.boot = append(h.boot, room.Open{Spec: f.spec, Participants: f.seats}, room.Claim{Owner: s.proc.owner})
 		return h
@@ -47,9 +51,12 @@ func (s *simulation) open(f *facts) *hosted {
 	for _, e := range events {
 		h.state.Apply(e)
 		h.noteText(e)
+		if e.Seq > f.check.applied {
+			f.appliedEvent(s, h, e)
+		}
 	}
-	f.check.folded(events)
 	f.reopened(s, h, events)
+	h.redact()
 	h.base = h.state.Clock
 	h.boot = append(h.boot, room.Claim{Owner: s.proc.owner, Restart: h.state.Phase == room.PhaseLive})
 	s.at(moment{kind: onReopen, room: h})
@@ -115,16 +122,13 @@ type facts struct {
 	live    *room.State
 	liveSeq int64 // of the state when the process ended
 	agents  []*agent
-	asked   int // requests that agents began to work on
+	lost    bool // the process has ended and the room was not opened since
 }
-
-// stored notes that the log of the room is durable through seq.
-func (f *facts) stored(s *simulation, seq int64) { f.check.stored(s, f, seq) }
 
 // acknowledged notes that a client was told of events through seq.
 func (f *facts) acknowledged(s *simulation, seq int64) {
 	f.acked = max(f.acked, seq)
-	f.check.acknowledged(s, f, seq)
+	s.report(f.spec.Room, f.check.Acknowledged(seq))
 }
 
 // recovered checks the log after the end of a process.
@@ -139,7 +143,7 @@ func (f *facts) recovered(s *simulation) {
 	if tail < f.liveSeq {
 		s.violate("G5", f.spec.Room, fmt.Sprintf("event %d was applied, and the log ends at %d", f.liveSeq, tail))
 	}
-	f.check.recovered(s, f, tail)
+	f.lost = true
 }
 
 // reopened compares the fold of the log with the state that the process had.
@@ -195,7 +199,7 @@ func (f *facts) end(s *simulation) {
 		folded.Apply(e)
 	}
 	f.reopened(s, &hosted{s: s, id: h.id, state: folded}, events)
-	f.check.ended(s, f, &h.state, events)
+	f.ended(s, &h.state, events)
 }
 
 // elapsed is how long a step of the network or of a program takes.

@@ -75,7 +75,7 @@ func (a *agent) receiveFar(h *hosted, e room.Speak, running *effect, epoch uint6
 		d.answers, d.working = map[string]endpoint.Reply{}, map[string]bool{}
 	}
 	d.working[e.Request] = true
-	h.facts.check.executed(s, h, e.Request)
+	s.report(h.id, h.facts.check.Executed(e.Request))
 	if s.fault(Agents, 10) { // the device restarts, and answers nothing that it worked on
 		s.after(time.Second, func() {
 			d.restarts++

@@ -57,6 +57,7 @@ func Run(cfg Config) Result {
 	s.result.Reached = make([]bool, len(situations))
 	s.disk.logs = map[string]*roomLog{}
 	s.disk.snapshot = map[string]snapshot{}
+	s.faults = cfg.Faults
 	s.src.begin(cfg.Seed, 0)
 	s.setUp()
 	for step := 1; step <= cfg.Steps && len(s.result.Violation) == 0; step++ {

@@ -102,7 +102,7 @@ func (a *agent) take(h *hosted) {
 	}
 	e, epoch := *x.offered, x.epoch
 	x.offered = nil
-	h.facts.check.executed(s, h, e.Request)
+	s.report(h.id, h.facts.check.Executed(e.Request))
 	a.last, a.request = a.request, e.Request
 	if s.fault(Agents, 10) {
 		return // it forgets its turn

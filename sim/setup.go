@@ -6,6 +6,7 @@ import (
 
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/invariant"
 )
 
 // setUp makes the rooms, the people and the spectators of a run, and starts the process.
@@ -21,7 +22,7 @@ func (s *simulation) setUp() {
 
 // addRoom describes a room and its spectators.
 func (s *simulation) addRoom(id string) {
-	f := &facts{style: s.src.below(styles)}
+	f := &facts{style: s.src.below(styles), check: checks{Checker: invariant.New()}}
 	f.spec = room.Spec{
 		Room: id, Secret: s.src.id(), OnRestart: one(s.src, "", room.RestartContinue), Objective: one(s.src, "", "make it work"),
 		OneToOne: s.src.percent(20), Policy: room.PolicyRef{Use: "sim", Name: "sim", Digest: "d" + strconv.Itoa(f.style)}, Context: room.Context{Tokens: 200 + s.src.below(2000), SummaryTokens: 100},

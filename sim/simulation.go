@@ -27,6 +27,7 @@ type simulation struct {
 	result  Result
 	sum     hash.Hash
 	steps   int
+	faults  Faults // of the policy; they stay to the end of the run
 }
 
 // epoch is the wall time at which every simulation begins.

@@ -42,6 +42,8 @@ const (
 	onOldEpoch              // a device refuses a request of an older process
 	onFromRecord            // a device answers a request again
 	onDeviceRestarts        // a device loses its work
+	onRedacted              // an event was redacted
+	onRedactionCut          // a crash comes before its text is removed
 	kindsOfMoments
 )
 

@@ -43,7 +43,7 @@ func (r *spectator) connect() {
 	if r.cursor > 0 {
 		r.s.at(moment{kind: onReconnect, room: h})
 	}
-	r.of.check.watches(r.s, r)
+	r.of.check.Watches(r.name, r.level, r.cursor)
 }
 
 // read reads at most n of the events that the process shows: those that it has applied.
@@ -65,7 +65,7 @@ func (r *spectator) read(n int) {
 			r.s.violate("G1", h.id, fmt.Sprintf("a spectator got event %d at its place %d", e.Seq, r.cursor))
 		}
 		if shown, ok := e.VisibleAt(r.level); ok {
-			r.of.check.shown(r.s, r, shown)
+			r.s.report(h.id, r.of.check.Shown(r.name, shown))
 		}
 	}
 }

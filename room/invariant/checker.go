@@ -83,6 +83,10 @@ func (c *Checker) Applied(e room.Event, s *room.State) []Broken {
 	return c.done()
 }
 
+// Refolded notes that the caller has folded the log again, because a redaction has removed
+// texts, and goes on with s.
+func (c *Checker) Refolded(s *room.State) { c.was.take(s) }
+
 // report notes that the invariant with id is broken, if why says so.
 func (c *Checker) report(id string, seq int64, why string) {
 	if why != "" {
