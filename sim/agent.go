@@ -16,9 +16,11 @@ type agent struct {
 	last    string // request before the newest one
 	request string // newest request
 	said    int
-	session session // of the seat of a running session
-	far     string  // device of the session; "" is that of the host
-	device  device  // of an agent on another device
+	session session  // of the seat of a running session
+	acked   string   // message of its newest ack
+	ackedBy *process // that got it
+	far     string   // device of the session; "" is that of the host
+	device  device   // of an agent on another device
 }
 
 // agent returns the agent of a seat.
@@ -123,11 +125,15 @@ func (a *agent) behave(h *hosted, e room.Speak, running *effect) {
 func (a *agent) honest(h *hosted, e room.Speak, answer func(time.Duration, endpoint.Reply), latency time.Duration) {
 	s := h.s
 	r := a.say(s)
+	if h.state.Spec.Call != nil && s.src.percent(50) {
+		s.after(latency/3, func() { a.callAgents(h) })
+	}
 	switch s.src.below(10) {
 	case 0:
 		r = endpoint.Reply{Outcome: endpoint.Passed, Reason: "nothing to add"}
 	case 1:
 		s.after(latency/3, func() { a.askPermission(h, e) })
+		latency += time.Duration(s.src.below(2)) * 80 * time.Second // it may wait for the answer
 	case 2:
 		r.Handoff = &endpoint.Handoff{To: h.anySeat(), Reason: "it knows more"}
 	case 3:

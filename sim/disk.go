@@ -66,13 +66,13 @@ func (s *simulation) write(b *batch) error {
 	switch {
 	case d.failed:
 		return errFailed
-	case d.full > 0:
-		d.full--
-		return errFull
-	case d.has(b):
+	case d.has(b): // it needs no more space
 		s.at(moment{kind: onRepeat, room: b.room, batch: b})
 		s.sync(0)
 		return nil
+	case d.full > 0:
+		d.full--
+		return errFull
 	}
 	if want := d.tail(b.id); want != b.after {
 		s.violate("G1", b.id, fmt.Sprintf("an append after %d to a log that ends at %d", b.after, want))

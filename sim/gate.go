@@ -1,6 +1,9 @@
 package sim
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A gate starts and cancels the effects of a room, as that of package coordinator. A
 // pause closes it before the command is handled.
@@ -18,7 +21,16 @@ type effect struct {
 	done      bool // its result is on its way to the room
 	stop      func()
 	request   string // of a Speak
-	heldAs    int
+}
+
+// has reports whether an effect runs whose key begins so.
+func (g *gate) has(prefix string) bool {
+	return slices.ContainsFunc(g.running, func(e *effect) bool { return strings.HasPrefix(e.key, prefix) })
+}
+
+// cutNow reports whether the gate has cancelled an effect whose key begins so.
+func (g *gate) cutNow(prefix string) bool {
+	return slices.ContainsFunc(g.cut, func(key string) bool { return strings.HasPrefix(key, prefix) })
 }
 
 // start registers an effect. It returns nil while the gate is closed or the effect runs.

@@ -21,12 +21,15 @@ func (s *simulation) agentActs() {
 		a.sessionActs(h)
 		return
 	}
-	switch s.src.below(6) {
+	if s.src.percent(30) {
+		a.ackAgain(h)
+	}
+	switch s.src.below(8) {
 	case 0, 1:
 		a.post(h)
-	case 2:
+	case 2, 3, 4:
 		a.acknowledge(h)
-	case 3:
+	case 5:
 		a.exit(h)
 	default:
 		a.attack(h)
@@ -85,11 +88,24 @@ func (a *agent) acknowledge(h *hosted) {
 	if waiting := h.state.Mail.Deliveries.Pending(a.seat.ID); len(waiting) > 0 {
 		d := one(h.s.src, waiting...)
 		ack := request{cmd: room.Command{Actor: a.seat.ID, Do: room.Ack{Message: d.Message}}}
+		a.acked, a.ackedBy = d.Message, h.proc
 		h.enqueue(ack)
 		if h.s.fault(Retry, 30) {
 			h.s.after(h.s.between(10*time.Second), func() { h.enqueue(ack) })
 		}
 	}
+}
+
+// ackAgain repeats the newest ack after a restart, because the agent has heard nothing of
+// it.
+func (a *agent) ackAgain(h *hosted) {
+	if a.acked == "" || a.ackedBy == h.proc {
+		return
+	}
+	a.ackedBy = h.proc
+	h.enqueue(request{cmd: room.Command{Actor: a.seat.ID, Do: room.Ack{Message: a.acked}}, answer: func(events []room.Event, err error) {
+		h.s.at(moment{kind: onAckAgain, room: h, events: events, err: err})
+	}})
 }
 
 // exit ends the process of the agent between its turns.
@@ -127,10 +143,7 @@ func (a *agent) callAgents(h *hosted) {
 	if a.seat.Calls == "" {
 		return
 	}
-	args := calls.Args{Agent: h.anySeat(), Task: h.s.words(), AllowNested: h.s.src.percent(40)}
-	if h.s.src.percent(30) {
-		args.Agent = "spare"
-	}
+	args := calls.Args{Agent: h.anyAgent(), Task: h.s.words(), AllowNested: h.s.src.percent(40)}
 	if h.s.src.percent(50) {
 		wait := int64(h.s.src.below(60_000))
 		args.WaitMS = &wait
@@ -139,6 +152,14 @@ func (a *agent) callAgents(h *hosted) {
 		args.TimeoutMS = int64(h.s.src.below(30_000))
 	}
 	h.enqueue(request{cmd: room.Command{ID: "c_" + h.s.src.id(), Actor: a.seat.ID, Do: room.CallAgents{Calls: []calls.Args{args}}}})
+}
+
+// anyAgent returns the id of an agent that may have no seat.
+func (h *hosted) anyAgent() string {
+	if all := h.state.Spec.Agents; len(all) > 0 && h.s.src.percent(60) {
+		return one(h.s.src, all...).ID
+	}
+	return h.anySeat()
 }
 
 // draft returns the hash of the draft that waits, or another one.
@@ -156,6 +177,3 @@ func (h *hosted) permission() string {
 	}
 	return "1.1"
 }
-
-// tellRequests is called after the events of a command were applied.
-func (h *hosted) tellRequests([]room.Event) {}

@@ -33,6 +33,7 @@ type hosted struct {
 	alarm   int // number of the newest alarm; older ones are void
 
 	claimed  bool       // its claim is durable
+	restored bool       // its state began with a snapshot
 	parent   *hosted    // of a child room
 	follower *following // the effect of its call
 }
@@ -172,7 +173,7 @@ func (s *simulation) stopProcess() {
 	}
 	s.trace("stop", s.proc.owner)
 	for _, h := range s.proc.rooms {
-		h.facts.live, h.facts.liveSeq = &h.state, h.state.Seq
+		h.facts.left(h)
 	}
 	s.endProcess(false)
 }
@@ -182,7 +183,7 @@ func (s *simulation) stopProcess() {
 func (h *hosted) endRun() {
 	h.ended, h.batch = true, nil
 	h.gate.close()
-	h.facts.live, h.facts.liveSeq = &h.state, h.state.Seq
+	h.facts.left(h)
 	for _, x := range slices.Clone(h.proc.rooms) {
 		if x.parent == h && !x.ended {
 			x.endRun()
@@ -225,7 +226,7 @@ func (h *hosted) stored(b *batch) {
 		h.state.SetPolicyState(d.Record.StateJSON)
 	}
 	h.runClock(h.state.Phase == room.PhaseLive)
-	h.tellRequests(b.events)
+	h.maybeSnapshot()
 	h.finish(b.req, b.events, nil)
 }
 

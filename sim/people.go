@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -21,6 +22,7 @@ type order struct {
 	cmd   room.Command
 	tries int
 	lost  bool // its connection has ended without an answer
+	procs int  // number of the process to which it was given first
 }
 
 // maxTries is how often a client gives a command at most.
@@ -42,16 +44,25 @@ func (s *simulation) personActs() {
 		return
 	}
 	s.give(c, f, s.act(c, h))
-	if s.fault(Rush, 25) {
-		other := one(s.src, s.clients...)
-		s.give(other, f, s.act(other, h))
+	if s.fault(Rush, 30) {
+		other, pauses := one(s.src, s.clients...), s.src.percent(50)
+		s.after(s.between(3*time.Millisecond), func() {
+			h := s.room(f.spec.Room)
+			switch {
+			case h == nil || h.state.Phase == room.PhaseUnopened:
+			case pauses:
+				s.give(other, f, room.Pause{})
+			default:
+				s.give(other, f, s.act(other, h))
+			}
+		})
 	}
 }
 
 // act draws an act of a person.
 func (s *simulation) act(c *client, h *hosted) room.Act {
 	seat := h.anySeat()
-	weights := []int{6, 5, 8, 1, 1, 5, 4, 3, 3, 3, 2, 3, 3, 3, 1, 2, 1, 2, 1}
+	weights := []int{6, 5, 8, 1, 1, 5, 4, 3, 3, 3, 2, 3, 3, 3, 1, 2, 2, 2, 2}
 	if h.state.Turn != nil && h.state.Turn.Draft != nil {
 		weights[5], weights[6], weights[7] = 40, 8, 6
 	}
@@ -60,6 +71,10 @@ func (s *simulation) act(c *client, h *hosted) room.Act {
 	}
 	if h.state.Phase != room.PhaseLive {
 		weights[2], weights[14] = 60, 12
+	}
+	taken := h.takenBy(c.id)
+	if taken != "" && h.state.Turn != nil && h.state.Turn.Participant == taken {
+		weights[11] = 30
 	}
 	switch s.src.weighted(weights) {
 	case 0:
@@ -85,7 +100,7 @@ func (s *simulation) act(c *client, h *hosted) room.Act {
 	case 10:
 		return room.Release{Participant: seat}
 	case 11:
-		return room.Say{Text: s.words(), As: seat}
+		return room.Say{Text: s.words(), As: cmp.Or(taken, seat)}
 	case 12:
 		return room.Next{Participant: seat}
 	case 13:
@@ -105,13 +120,26 @@ func (s *simulation) act(c *client, h *hosted) room.Act {
 		}
 		return room.Say{Text: s.words()}
 	}
+	if s.src.percent(50) {
+		return room.SetPolicy{Policy: h.state.Policy.Ref}
+	}
 	n := strconv.Itoa(s.src.below(5))
 	return room.Join{Participant: room.Participant{ID: "guest" + n, Kind: "human", Device: "device" + n}}
 }
 
+// takenBy returns the seat that a person has taken over, or "".
+func (h *hosted) takenBy(person string) string {
+	for _, x := range h.state.Seats {
+		if x.TakenBy == person {
+			return x.ID
+		}
+	}
+	return ""
+}
+
 // give gives a command for the first time.
 func (s *simulation) give(c *client, f *facts, do room.Act) {
-	o := &order{f: f, cmd: room.Command{ID: "c_" + s.src.id(), Actor: c.id, Via: "http", Do: do}}
+	o := &order{f: f, procs: s.procs, cmd: room.Command{ID: "c_" + s.src.id(), Actor: c.id, Via: "http", Do: do}}
 	c.outstanding = append(c.outstanding, o)
 	c.order(s, o)
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"strings"
 
 	"github.com/folkmoot/moot/policies/policy"
 )
@@ -13,6 +14,7 @@ const (
 	styleTurns = iota // the agents in turn
 	styleAny          // any eligible agent
 	styleFaulty
+	styleLarge // with a state that the log does not hold
 	styles
 )
 
@@ -44,6 +46,9 @@ func propose(style int, in *policy.Input, faults Faults) (policy.Decision, error
 	}
 	if odd%3 == 0 {
 		d.State = policy.JSON(`{"turn":` + strconv.Itoa(in.Turn) + `}`)
+		if style == styleLarge {
+			d.State = policy.JSON(`{"turn":` + strconv.Itoa(in.Turn) + `,"padding":"` + strings.Repeat("x", 600) + `"}`)
+		}
 	}
 	return d, nil
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -49,13 +48,15 @@ func (s *simulation) open(f *facts) *hosted {
 		return h
 	}
 	for _, e := range events {
-		h.state.Apply(e)
-		h.noteText(e)
+		h.fold(e)
 		if e.Seq > f.check.applied {
 			f.appliedEvent(s, h, e)
 		}
 	}
 	f.reopened(s, h, events)
+	if s.src.percent(60) {
+		h.restore(events)
+	}
 	h.redact()
 	h.base = h.state.Clock
 	h.boot = append(h.boot, room.Claim{Owner: s.proc.owner, Restart: h.state.Phase == room.PhaseLive})
@@ -70,7 +71,7 @@ func (s *simulation) crash(whole bool) {
 	s.trace("fault", "crash, whole ", whole)
 	for _, h := range s.proc.rooms {
 		s.at(moment{kind: onCrash, room: h, batch: h.batch})
-		h.facts.live, h.facts.liveSeq = &h.state, h.state.Seq
+		h.facts.left(h)
 	}
 	s.endProcess(whole)
 }
@@ -118,11 +119,12 @@ type facts struct {
 	style int // of its policy
 	check checks
 
-	acked   int64 // newest event of which a client was told
-	live    *room.State
-	liveSeq int64 // of the state when the process ended
-	agents  []*agent
-	lost    bool // the process has ended and the room was not opened since
+	acked    int64 // newest event of which a client was told
+	live     *room.State
+	liveSeq  int64 // of the state when the process ended
+	restored bool  // that state began with a snapshot
+	agents   []*agent
+	lost     bool // the process has ended and the room was not opened since
 }
 
 // acknowledged notes that a client was told of events through seq.
@@ -144,62 +146,6 @@ func (f *facts) recovered(s *simulation) {
 		s.violate("G5", f.spec.Room, fmt.Sprintf("event %d was applied, and the log ends at %d", f.liveSeq, tail))
 	}
 	f.lost = true
-}
-
-// reopened compares the fold of the log with the state that the process had.
-func (f *facts) reopened(s *simulation, h *hosted, events []room.Event) {
-	if f.live == nil {
-		return
-	}
-	folded := &h.state
-	if f.liveSeq < h.state.Seq {
-		folded = &room.State{}
-		for _, e := range events[:f.liveSeq] {
-			folded.Apply(e)
-		}
-	}
-	if !reflect.DeepEqual(folded, f.live) {
-		s.violate("G10", h.id, fmt.Sprintf("the fold of the log is not the live state at event %d: %s", f.liveSeq, difference(folded, f.live)))
-	}
-	f.live = nil
-}
-
-// difference names the first field in which two states differ.
-func difference(a, b *room.State) string {
-	x, y := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
-	for i := range x.NumField() {
-		if !reflect.DeepEqual(field(x, i), field(y, i)) {
-			return x.Type().Field(i).Name
-		}
-	}
-	return ""
-}
-
-func field(v reflect.Value, i int) any {
-	if f := v.Field(i); f.CanInterface() {
-		return f.Interface()
-	}
-	return nil
-}
-
-// end checks a room at the end of a run.
-func (f *facts) end(s *simulation) {
-	h := s.room(f.spec.Room)
-	if h == nil || h.batch != nil || len(h.boot) > 0 {
-		return
-	}
-	events, err := s.disk.read(h.id)
-	if err != nil {
-		s.violate("G7", h.id, err.Error())
-		return
-	}
-	f.live, f.liveSeq = &h.state, h.state.Seq
-	var folded room.State
-	for _, e := range events {
-		folded.Apply(e)
-	}
-	f.reopened(s, &hosted{s: s, id: h.id, state: folded}, events)
-	f.ended(s, &h.state, events)
 }
 
 // elapsed is how long a step of the network or of a program takes.

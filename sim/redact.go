@@ -60,10 +60,7 @@ func (h *hosted) redact() {
 		return
 	}
 	delete(h.s.disk.snapshot, h.id)
-	h.state, h.texts = room.State{}, nil
-	for _, e := range l.events[:h.facts.check.applied] {
-		h.state.Apply(e)
-		h.noteText(e)
-	}
+	again := h.facts.folded(h.s, l.events[:h.facts.check.applied])
+	h.state, h.texts, h.restored = again.state, again.texts, false
 	h.facts.check.Refolded(&h.state)
 }

@@ -69,6 +69,7 @@ func Run(cfg Config) Result {
 		s.steps = step
 		s.src.begin(cfg.Seed, step)
 		s.guarded(s.step)
+		s.guarded(s.quiet)
 	}
 	if len(s.result.Violation) == 0 {
 		s.src.begin(cfg.Seed, cfg.Steps+1)

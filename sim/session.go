@@ -50,7 +50,13 @@ func (a *agent) sessionActs(h *hosted) {
 		a.tell(h, *x.post, func(err error) {
 			if !s.fault(Retry, 30) {
 				x.post = nil
+				return
 			}
+			s.after(s.src.between(time.Second, 10*time.Second), func() {
+				if again := s.room(h.id); again != nil && x.post != nil {
+					a.tell(again, *x.post, func(error) { x.post = nil })
+				}
+			})
 		})
 	case 7:
 		a.callAgents(h)
@@ -123,8 +129,13 @@ func (a *agent) take(h *hosted) {
 func (a *agent) give(h *hosted, do room.Answered) {
 	x, s := &a.session, h.s
 	a.tell(h, do, func(err error) {
-		if s.fault(Retry, 25) {
-			return // it does not hear of it
+		if s.fault(Retry, 30) { // it does not hear of it
+			s.after(s.src.between(time.Second, 10*time.Second), func() {
+				if again := s.room(h.id); again != nil && x.answer != nil {
+					a.give(again, *x.answer)
+				}
+			})
+			return
 		}
 		if x.answer != nil && x.answer.Request == do.Request {
 			x.answer = nil

@@ -36,7 +36,10 @@ func (s *simulation) addRoom(id string) {
 	f.spec.Limits = s.limits(f.spec.OneToOne)
 	f.seats = s.seats(f.spec.OneToOne)
 	if s.src.percent(50) {
-		f.spec.Agents = []room.Participant{{ID: "spare", Kind: policy.Local, Mode: room.FullAuto}}
+		f.spec.Agents = []room.Participant{
+			{ID: "spare", Kind: policy.Local, Mode: room.FullAuto, Calls: room.CallsAllow},
+			{ID: "other", Kind: policy.Local, Mode: room.FullAuto, Calls: room.CallsAllow},
+		}
 	}
 	s.facts = append(s.facts, f)
 	for _, p := range f.seats {
@@ -57,8 +60,12 @@ func (s *simulation) limits(oneToOne bool) room.Limits {
 	l.MaxFailures = 1 + s.src.below(4)
 	l.MaxOutput = 200
 	l.AckTimeout = one(s.src, 20*time.Second, time.Minute)
-	l.PermissionTimeout = one(s.src, 5*time.Second, time.Minute)
+	l.PermissionTimeout = one(s.src, 20*time.Second, time.Minute)
 	l.SameText = 3
+	l.MaxViolations = 1 + s.src.below(10)
+	if s.src.percent(40) {
+		l.PairRate, l.PairBurst = 2, 1
+	}
 	if s.src.percent(30) {
 		l.MaxTokens = int64(2000 + s.src.below(20_000))
 	}

@@ -47,7 +47,7 @@ func (s *simulation) step() {
 		return
 	}
 	runnable := s.runnable()
-	switch s.src.weighted([]int{40 * min(1, len(runnable)), 40 * min(1, s.timers.Len()), 5, 3, 3, 2}) {
+	switch s.src.weighted([]int{40 * min(1, len(runnable)), 40 * min(1, s.timers.Len()), 5, 7, 3, 2}) {
 	case 0:
 		one(s.src, runnable...).handleNext()
 	case 1:
@@ -60,6 +60,18 @@ func (s *simulation) step() {
 		s.readerActs()
 	case 5:
 		s.inject()
+	}
+}
+
+// quiet checks the rooms in which nothing is in progress or due.
+func (s *simulation) quiet() {
+	if s.proc == nil || len(s.timers.list) > 0 && s.timers.list[0].due <= s.now {
+		return
+	}
+	for _, h := range s.proc.rooms {
+		if h.claimed && h.batch == nil && !h.runnable() && h.gate.closed == 0 && !h.gate.held {
+			s.report(h.id, h.facts.check.Settled(h.clock(), &h.state))
+		}
 	}
 }
 
