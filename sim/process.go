@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -104,12 +103,6 @@ func (s *simulation) room(id string) *hosted {
 		}
 	}
 	return nil
-}
-
-// factsOf returns what is known of a room.
-func (s *simulation) factsOf(id string) *facts {
-	i := slices.IndexFunc(s.facts, func(f *facts) bool { return f.spec.Room == id })
-	return s.facts[i]
 }
 
 // facts are what the outside knows of a room: they survive a crash.

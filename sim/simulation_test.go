@@ -1,48 +1,125 @@
 package sim
 
 import (
-	"flag"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
-var verbose = flag.Bool("actions", false, "print the actions of a failing run")
+// seeds is how many seeds the tests run. They take most of a minute on two processors:
+// fewer reach too little.
+const seeds = 10_000
 
-func run(t *testing.T, cfg Config) Result {
+// runSeeds runs seeds on all processors.
+func runSeeds(t *testing.T, n int, check func(cfg Config) Result) *Summary {
 	t.Helper()
-	r := Run(cfg)
-	for _, v := range r.Violation {
-		t.Errorf("seed %d: %s", cfg.Seed, v)
+	var (
+		all  Summary
+		next atomic.Int64
+		mu   sync.Mutex
+		wg   sync.WaitGroup
+	)
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for {
+				cfg := Config{Seed: uint64(next.Add(1)), Steps: DefaultSteps, Faults: AllFaults}
+				if cfg.Seed > uint64(n) {
+					return
+				}
+				r := check(cfg)
+				mu.Lock()
+				all.Add(cfg, r)
+				mu.Unlock()
+			}
+		})
 	}
-	if len(r.Violation) > 0 && *verbose {
-		cfg.Trace = func(line string) { t.Log(line) }
-		Run(cfg)
+	wg.Wait()
+	for i, f := range all.Failed {
+		if i < 3 {
+			t.Errorf("%s\nrepeat: %s", f.Violations[0], Shrink(f.Config, 500).Command())
+		}
 	}
-	return r
+	return &all
 }
 
 // TestSimulation runs many seeds. Each invariant holds in each of them, and every
 // situation is reached.
 func TestSimulation(t *testing.T) {
-	var all Summary
-	for seed := range uint64(300) {
-		cfg := Config{Seed: seed, Faults: AllFaults}
-		all.Add(cfg, run(t, cfg))
-		if t.Failed() {
-			return
-		}
+	n := seeds
+	if testing.Short() {
+		n = 300
 	}
-	t.Log(&all)
-	for i, n := range all.Reached {
-		t.Log(n, situations[i].name)
+	all := runSeeds(t, n, Run)
+	t.Log(all)
+	if !testing.Short() {
+		for _, name := range all.Missing() {
+			t.Errorf("no seed has reached: %s", name)
+		}
 	}
 }
 
-// TestSimulationRepeats: the same seed gives the same run.
+// TestSimulationRepeats: a seed gives the same run again, while other seeds run next to
+// it on the other processors.
 func TestSimulationRepeats(t *testing.T) {
-	for seed := range uint64(20) {
-		cfg := Config{Seed: seed, Faults: AllFaults}
-		if a, b := Run(cfg), Run(cfg); a.Hash != b.Hash {
-			t.Errorf("seed %d: two runs differ", seed)
+	n := seeds / 40
+	if testing.Short() {
+		n /= 10
+	}
+	first := make([]string, n+1)
+	for _, procs := range []int{1, 2} {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		runSeeds(t, n, func(cfg Config) Result {
+			r := Run(cfg)
+			if before := first[cfg.Seed]; before != "" && before != r.Hash {
+				t.Errorf("seed %d: two runs differ", cfg.Seed)
+			}
+			first[cfg.Seed] = r.Hash
+			return r
+		})
+	}
+}
+
+// TestSimulationOfOneFault: no kind of fault needs another one.
+func TestSimulationOfOneFault(t *testing.T) {
+	for i, name := range append([]string{"none"}, faultNames...) {
+		all := runSeeds(t, 30, func(cfg Config) Result {
+			cfg.Faults = Faults(1<<i) >> 1
+			return Run(cfg)
+		})
+		if all.Turns == 0 {
+			t.Errorf("%s: no turn", name)
+		}
+	}
+}
+
+// TestSimulationOfKeptSeeds runs the seeds that have found a mistake before.
+func TestSimulationOfKeptSeeds(t *testing.T) {
+	files, err := filepath.Glob("testdata/seeds/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no seeds are kept", err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			line = strings.TrimSpace(line)
+			if line == "" || strings.HasPrefix(line, "#") {
+				continue
+			}
+			cfg, err := ParseCommand(line)
+			if err != nil {
+				t.Errorf("%s: %v", file, err)
+				continue
+			}
+			for _, v := range Run(cfg).Violation {
+				t.Errorf("%s: %s: %s", file, line, v)
+			}
 		}
 	}
 }
@@ -57,6 +134,20 @@ func TestSteps(t *testing.T) {
 	for _, list := range []string{"", "0", "x", "3,2", "5-4", "1,,2", "1-99999999999"} {
 		if steps, err := ParseSteps(list); err == nil {
 			t.Errorf("%q: %v", list, steps)
+		}
+	}
+}
+
+func TestCommands(t *testing.T) {
+	for _, line := range []string{"moot sim --seed 7 --steps 40 --faults all", "moot sim --seed 1 --steps 300 --faults crash,relay --only 2-5,9"} {
+		cfg, err := ParseCommand(line)
+		if err != nil || cfg.Command() != line {
+			t.Errorf("%s: %v %v", line, cfg.Command(), err)
+		}
+	}
+	for _, line := range []string{"moot run", "moot sim --seed x", "moot sim --steps", "moot sim --fire 1"} {
+		if _, err := ParseCommand(line); err == nil {
+			t.Errorf("%q is taken", line)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package sim
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // A Summary adds up the results of runs. It is not safe for concurrent use.
 type Summary struct {
@@ -62,4 +66,27 @@ func (c Config) Command() string {
 		line += " --only " + FormatSteps(c.Only)
 	}
 	return line
+}
+
+// ParseCommand reads what [Config.Command] returns.
+func ParseCommand(line string) (c Config, err error) {
+	words := strings.Fields(line)
+	if len(words) < 2 || words[0] != "moot" || words[1] != "sim" || len(words)%2 != 0 {
+		return c, fmt.Errorf("%.40q is no command of moot sim", line)
+	}
+	for i := 2; i < len(words) && err == nil; i += 2 {
+		switch value := words[i+1]; words[i] {
+		case "--seed":
+			c.Seed, err = strconv.ParseUint(value, 10, 64)
+		case "--steps":
+			c.Steps, err = strconv.Atoi(value)
+		case "--faults":
+			c.Faults, err = ParseFaults(value)
+		case "--only":
+			c.Only, err = ParseSteps(value)
+		default:
+			err = fmt.Errorf("unknown flag %.20q", words[i])
+		}
+	}
+	return c, err
 }
