@@ -56,7 +56,7 @@ func (f *facts) appliedEvent(s *simulation, h *hosted, e room.Event) {
 func (f *facts) sent(s *simulation, h *hosted, e room.Speak) {
 	s.report(h.id, f.check.Sent(e.Request, e.Participant))
 	switch t := h.state.Turn; {
-	case h.gate.closed > 0 || h.gate.held:
+	case h.pauses > 0 || h.gate.closed > 0 || h.gate.held:
 		s.violate("S4", h.id, "a prompt left while the gate was closed")
 	case t == nil || t.Request != e.Request || t.Draft != nil:
 		s.violate("G5", h.id, "a prompt left without a turn")

@@ -66,7 +66,7 @@ func (s *simulation) write(b *batch) error {
 	switch {
 	case d.failed:
 		return errFailed
-	case d.has(b): // it needs no more space
+	case d.has(b) && !s.cfg.flaws.appendTwice: // it needs no more space
 		s.at(moment{kind: onRepeat, room: b.room, batch: b})
 		s.sync(0)
 		return nil
@@ -82,6 +82,11 @@ func (s *simulation) write(b *batch) error {
 		return errUnknown // it was not written
 	}
 	d.written = append(d.written, b)
+	if s.cfg.flaws.ackEarly {
+		s.report(b.id, b.room.facts.check.Stored(d.tail(b.id)))
+		s.after(0, func() { b.room.stored(b) })
+		return nil
+	}
 	if lost {
 		return errUnknown
 	}
@@ -146,6 +151,13 @@ func (s *simulation) synced() {
 	}
 	done := d.written
 	if len(done) > 0 && s.fault(Disk, 1) {
+		if s.cfg.flaws.syncAgain {
+			d.written = nil
+			for _, b := range done {
+				b.room.stored(b)
+			}
+			return
+		}
 		d.failed = true
 		s.at(moment{kind: onSyncFailed})
 		for _, b := range done {
@@ -206,7 +218,7 @@ func (d *disk) crash(s *simulation, whole bool) {
 }
 
 // read returns the durable events of a room.
-func (d *disk) read(id string) ([]room.Event, error) {
+func (d *disk) read(s *simulation, id string) ([]room.Event, error) {
 	l := d.logs[id]
 	if l == nil {
 		return nil, nil
@@ -217,6 +229,9 @@ func (d *disk) read(id string) ([]room.Event, error) {
 	}
 	if chain != l.chain {
 		return nil, errors.New("the chain is broken")
+	}
+	if s.cfg.flaws.loseLast {
+		return l.events[:len(l.events)-1], nil
 	}
 	return l.events, nil
 }

@@ -25,6 +25,7 @@ type hosted struct {
 	due    bool   // time has come for a Tick
 	batch  *batch // that is not durable yet; the loop waits for it
 	gate   gate
+	pauses int  // pauses and stops that people have pressed and that are not handled
 	ended  bool // its Run has returned
 
 	base    time.Duration // of the room's clock
@@ -43,6 +44,7 @@ type request struct {
 	cmd    room.Command
 	key    string // of the effect that it ends
 	held   bool   // it holds the gate closed
+	order  *order // of a client; nil for others
 	answer func(events []room.Event, err error)
 }
 
@@ -69,7 +71,13 @@ func (h *hosted) runClock(on bool) {
 	}
 }
 
-func (h *hosted) timeNow() room.Now { return room.Now{Wall: h.s.wall(), Clock: h.clock()} }
+func (h *hosted) timeNow() room.Now {
+	now := room.Now{Wall: h.s.wall(), Clock: h.clock()}
+	if h.s.cfg.flaws.wallClock {
+		now.Clock += h.s.skew
+	}
+	return now
+}
 
 // handleNext handles one request: those of people come before results of effects, and a
 // Tick comes last.
@@ -101,6 +109,9 @@ func (h *hosted) handle(r request) {
 	h.s.result.Commands++
 	events, err := h.state.Decide(cmd, now)
 	h.facts.decided(h.s, h, cmd, events, err)
+	if mutate := h.s.cfg.flaws.mutate; mutate != nil && len(events) > 0 {
+		events = mutate(cmd, events)
+	}
 	h.s.trace(h.id, fmt.Sprintf("%T by %s: %s %v", cmd.Do, cmd.Actor, types(events), short(err)))
 	h.s.at(moment{kind: onDecided, room: h, cmd: cmd, events: events, err: err})
 	if err != nil || len(events) == 0 {
@@ -208,6 +219,11 @@ func (h *hosted) stored(b *batch) {
 		return
 	}
 	h.batch = nil
+	if o := b.req.order; o != nil {
+		if o.stored++; o.stored > 1 {
+			h.s.violate("S8", h.id, fmt.Sprintf("the command %T of %s was repeated, and has events again", o.cmd.Do, o.cmd.Actor))
+		}
+	}
 	h.s.result.Events += len(b.events)
 	for _, e := range b.events {
 		h.apply(e, b)
@@ -246,6 +262,9 @@ func (h *hosted) apply(e room.Event, b *batch) {
 func (h *hosted) finish(r request, events []room.Event, err error) {
 	if r.held {
 		h.gate.open()
+	}
+	if r.order != nil && r.order.pauses {
+		h.pauses--
 	}
 	if r.answer != nil {
 		r.answer(events, err)

@@ -18,11 +18,13 @@ type client struct {
 
 // An order is a command of a client that has no answer yet.
 type order struct {
-	f     *facts
-	cmd   room.Command
-	tries int
-	lost  bool // its connection has ended without an answer
-	procs int  // number of the process to which it was given first
+	f      *facts
+	cmd    room.Command
+	tries  int
+	lost   bool // its connection has ended without an answer
+	stored int  // how often its events were stored
+	pauses bool // it closes the gate
+	procs  int  // number of the process to which it was given first
 }
 
 // maxTries is how often a client gives a command at most.
@@ -156,14 +158,23 @@ func (c *client) order(s *simulation, o *order) {
 	if o.tries > 1 {
 		s.at(moment{kind: onRetry, room: h, order: o})
 	}
-	r := request{cmd: o.cmd}
+	r := request{cmd: o.cmd, order: o}
+	o.pauses = false
+	if s.cfg.flaws.newID && o.tries > 1 {
+		r.cmd.ID = "c_" + s.src.id()
+	}
 	tries := o.tries
 	r.answer = func(events []room.Event, err error) { c.answered(s, o, tries, events, err) }
 	switch o.cmd.Do.(type) {
 	case room.Pause, room.Stop:
 		if h.controls(c.id) {
-			h.gate.close()
-			r.held = true
+			h.pauses++
+			o.pauses = true
+			if h.gate.close(); h.s.cfg.flaws.openGate {
+				h.gate.closed, h.gate.cut = h.gate.closed-1, nil
+			} else {
+				r.held = true
+			}
 			s.at(moment{kind: onPausing, room: h})
 		}
 	}

@@ -33,7 +33,7 @@ func (s *simulation) startProcess() {
 func (s *simulation) open(f *facts) *hosted {
 	h := &hosted{s: s, proc: s.proc, facts: f, id: f.spec.Room}
 	s.proc.rooms = append(s.proc.rooms, h)
-	events, err := s.disk.read(h.id)
+	events, err := s.disk.read(s, h.id)
 	if err != nil {
 		s.violate("G7", h.id, "reading the log: "+err.Error())
 		return h

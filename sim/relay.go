@@ -61,12 +61,12 @@ func (a *agent) receiveFar(h *hosted, e room.Speak, running *effect, epoch uint6
 	case epoch < d.epoch:
 		s.at(moment{kind: onOldEpoch, room: h})
 		return
-	case answered:
+	case answered && !s.cfg.flaws.noRecord:
 		s.at(moment{kind: onFromRecord, room: h, agent: a, epoch: epoch > d.epoch})
 		d.epoch = epoch
 		answer(r)
 		return
-	case d.working[e.Request]:
+	case d.working[e.Request] && !answered:
 		d.epoch = epoch
 		return
 	}

@@ -21,6 +21,8 @@ type Config struct {
 	Only []int
 	// Trace, if not nil, gets a line for each action.
 	Trace func(string)
+
+	flaws flaws
 }
 
 // A Violation is an invariant that did not hold.

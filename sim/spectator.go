@@ -44,6 +44,9 @@ func (r *spectator) connect() {
 		r.s.at(moment{kind: onReconnect, room: h})
 	}
 	r.of.check.Watches(r.name, r.level, r.cursor)
+	if r.s.cfg.flaws.skipOne && r.cursor > 0 {
+		r.cursor++
+	}
 }
 
 // read reads at most n of the events that the process shows: those that it has applied.
@@ -54,8 +57,13 @@ func (r *spectator) read(n int) {
 		return
 	}
 	l := r.s.disk.logs[h.id]
+	if r.s.cfg.flaws.readEarly && h.batch != nil && r.cursor == h.state.Seq {
+		for _, e := range h.batch.events {
+			r.s.report(h.id, r.of.check.Shown(r.name, e))
+		}
+	}
 	for ; n > 0 && r.cursor < h.state.Seq; n-- {
-		if r.cursor >= int64(len(l.raws)) {
+		if l == nil || r.cursor >= int64(len(l.raws)) {
 			r.s.violate("G4", h.id, fmt.Sprintf("event %d was applied and is not durable", r.cursor+1))
 			return
 		}
@@ -64,7 +72,9 @@ func (r *spectator) read(n int) {
 		if e.Seq != r.cursor {
 			r.s.violate("G1", h.id, fmt.Sprintf("a spectator got event %d at its place %d", e.Seq, r.cursor))
 		}
-		if shown, ok := e.VisibleAt(r.level); ok {
+		if r.s.cfg.flaws.showAll {
+			r.s.report(h.id, r.of.check.Shown(r.name, e))
+		} else if shown, ok := e.VisibleAt(r.level); ok {
 			r.s.report(h.id, r.of.check.Shown(r.name, shown))
 		}
 	}
