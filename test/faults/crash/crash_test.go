@@ -223,7 +223,7 @@ func transient(name string) bool {
 func TestCrashImages(t *testing.T) {
 	limit := 20_000
 	if testing.Short() {
-		limit = 1_000
+		limit = 300
 	}
 	if n, err := strconv.Atoi(os.Getenv("MOOT_CRASH_IMAGES")); err == nil {
 		limit = n

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Runs all scripts of faults: all.sh [--short]. Each prints one line. $MOOT is the program to
+# test; without it, it is built.
+set -euo pipefail
+cd "$(dirname "$0")"
+cache=$(mktemp -d)
+trap 'rm -rf "$cache"' EXIT
+export MOOT_FAULTS_CACHE=$cache/cache
+if [[ -z ${MOOT-} ]]; then
+	go build -o "$cache/moot" ../../cmd/moot
+	export MOOT=$cache/moot
+fi
+failed=0
+for script in kill ioerror disk slow readers locks clock stop memory; do
+	"./$script.sh" "$@" || failed=1
+done
+exit $failed
