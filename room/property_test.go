@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/invariant"
 )
 
 // TestProperties gives random commands to a room. It checks that the invariants
@@ -17,7 +18,7 @@ import (
 // the fold of the stored log equals the live state.
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s := &script{}
+		s := &script{checks: invariant.New()}
 		step := func(line string) {
 			var out strings.Builder
 			s.do(t, &out, line)
@@ -40,7 +41,7 @@ func TestProperties(t *testing.T) {
 		if folded := clone(t, s.log); !reflect.DeepEqual(folded, s.state) {
 			rt.Fatalf("the fold of the log is not the live state")
 		}
-		for _, b := range s.checker().Ended(&s.state, s.log) {
+		for _, b := range s.checks.Ended(&s.state, s.log) {
 			rt.Fatalf("%v", b)
 		}
 	})
@@ -62,11 +63,11 @@ func (s *script) open(rt *rapid.T) {
 	if err != nil {
 		rt.Fatal(err)
 	}
-	broken := s.checker().Decided(cmd, &s.state, evs, err)
+	broken := s.checks.Decided(cmd, &s.state, evs, err)
 	for _, e := range evs {
 		s.state.Apply(e)
 		s.log = append(s.log, e)
-		broken = append(broken, s.checker().Applied(e, &s.state)...)
+		broken = append(broken, s.checks.Applied(e, &s.state)...)
 	}
 	for _, b := range broken {
 		rt.Fatal(b)
