@@ -75,7 +75,7 @@ func TestOutcomes(t *testing.T) {
 
 // TestAnswersKept: a room remembers the newest 64 answers, and of an id the newest.
 func TestAnswersKept(t *testing.T) {
-	var s room.State
+	s := room.State{Phase: room.PhaseLive}
 	answer := func(id, actor string) {
 		s.Apply(room.Event{Seq: s.Seq + 1, Actor: actor, Body: room.TurnApproved{Draft: id}})
 	}
@@ -87,7 +87,6 @@ func TestAnswersKept(t *testing.T) {
 	if len(s.Answers) != 64 || s.Answers[0].Of != "2" || s.Answers[63].By != room.ActorHost || before[0].Of != "1" {
 		t.Errorf("%d answers from %s to %+v", len(s.Answers), s.Answers[0].Of, s.Answers[63])
 	}
-	s.Phase = room.PhaseLive
 	_, err := s.Decide(room.Command{Actor: room.ActorHost, Do: room.Approve{Draft: "64"}}, room.Now{})
 	if !errors.Is(err, room.ErrAnswered) || !strings.Contains(err.Error(), "by host") {
 		t.Error(err)

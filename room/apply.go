@@ -9,12 +9,19 @@ import (
 )
 
 // Apply folds e into s. It is total: it never fails, and its effect depends only
-// on s and e.
+// on s and e. The body of an event counts only if the room is open, and that of its
+// opening only if it is not; see [State.Follows].
 func (s *State) Apply(e Event) {
 	s.Seq = e.Seq
 	s.Clock = max(s.Clock, e.Clock)
 	s.Epoch = max(s.Epoch, e.Epoch)
 	s.Commands.add(e.Command, e.Seq)
+	if _, opens := e.Body.(Opened); opens == (s.Phase == PhaseUnopened) {
+		s.applyBody(e)
+	}
+}
+
+func (s *State) applyBody(e Event) {
 	if s.Spec.Call != nil {
 		s.noteReturn(e)
 	}
