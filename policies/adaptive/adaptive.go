@@ -139,12 +139,12 @@ func (p *Policy) choose(in *policy.Input, news bool) policy.Decision {
 	}
 	best := p.room.likeliest(func(a *policy.Agent) bool { return a.Eligible })
 	if best < 0 {
-		return p.again(in)
+		return p.again(news)
 	}
 	if !p.room.minority() {
 		return p.answer(best)
 	}
-	if rather := p.whether(in, news); p.silence > 0 {
+	if rather := p.whether(news); p.silence > 0 {
 		best = rather
 	}
 	d := policy.Decision{Action: policy.ActionDecline, Reason: "people are to speak: no agent is likely enough for its share of the talk", Scores: p.scores}

@@ -7,11 +7,11 @@ import (
 )
 
 // HeadFeatures is how many features a [Head] weighs.
-const HeadFeatures = 5
+const HeadFeatures = 3
 
 // A Head is a logistic model of whether an agent speaks, learned from recorded
-// decisions: a constant, and the weights of the features. In the settings it replaces
-// the odds of whether.go.
+// decisions: a constant, and the weights of the features. In the settings it corrects
+// the odds of whether.go, which are the first feature.
 type Head [1 + HeadFeatures]float64
 
 // Odds returns how strongly the features are for the agent to speak, from 0 to 1:
@@ -25,68 +25,46 @@ func (h *Head) Odds(x [HeadFeatures]float64) float64 {
 	return fine(1 / (1 + math.Exp(-z)))
 }
 
-// headFeatures returns the features of the agent at a seat. s is its share of the
-// turns, as in whether.go.
-func (r *room) headFeatures(seat int, events []policy.Event) [HeadFeatures]float64 {
-	a, n, latest := &r.agents[seat], float64(len(r.agents)), 0
-	if rank := r.rank(a.ID); rank >= 0 {
-		latest = r.people[rank].turn
+// speakOdds returns how strongly the policy is for the agent at a seat to speak.
+func (p *Policy) speakOdds(seat int, news bool) float64 {
+	x := p.room.headFeatures(seat, news)
+	if p.head != nil {
+		return p.head.Odds(x)
 	}
-	s := float64(a.Turns+1) / (float64(r.turns) + n)
-	news, named := false, false
-	for i := range events {
-		news = news || events[i].Said() && events[i].From != a.ID
-	}
-	for i := range r.named {
-		named = named || r.named[i].id == a.ID && r.named[i].turn > latest
-	}
-	return [HeadFeatures]float64{
-		math.Log(1 + float64(r.turns-latest)), // turns since its own
-		min(max(n*s-1, -1), 1),                // its share against an equal one
-		is(n*s < 1),
-		is(news),  // another one has spoken since the previous decision
-		is(named), // since its own turn
-	}
+	return x[0]
 }
 
-// again decides where only the last speaker may be eligible: it is silent, unless an
-// agent goes on by its learned odds.
-func (p *Policy) again(in *policy.Input) policy.Decision {
-	d := policy.Decline("only the last speaker is eligible")
-	if !p.room.minority() {
-		return d
-	}
-	p.speak, d.Speak = 0, &p.speak
-	for i := range in.Agents {
-		a := &in.Agents[i]
-		if p.head == nil || !a.Eligible || a.Kind == policy.Human {
-			continue
-		}
-		if p.speak = p.head.Odds(p.room.headFeatures(i, in.Events)); p.silence > 0 && p.speak > p.silence {
-			d.Action, d.Agent, d.Reason = policy.ActionSpeak, a.ID, a.ID+" goes on, as in the recorded decisions of the training"
+// headFeatures returns the features of the agent at a seat: its odds, whether something
+// was said since the previous decision, and whether it was named since its own turn.
+func (r *room) headFeatures(seat int, news bool) [HeadFeatures]float64 {
+	odds, named, latest := 0.0, false, 0
+	for i := range r.rows {
+		if news && r.rows[i].seat == seat {
+			odds = r.odds(i)
 		}
 	}
-	return d
+	if rank := r.rank(r.agents[seat].ID); rank >= 0 {
+		latest = r.people[rank].turn
+	}
+	for i := range r.named {
+		named = named || r.named[i].id == r.agents[seat].ID && r.named[i].turn > latest
+	}
+	return [HeadFeatures]float64{odds, is(news), is(named)}
 }
 
 // Silence adds the messages of in, like Decide, and returns the features of whether
-// agent id speaks, and its odds without a head. ok is false where the policy does not
-// ask: people do not outnumber the agents, or it is one of them.
-func (p *Policy) Silence(in *policy.Input, id string) (x [HeadFeatures]float64, odds float64, ok bool, state policy.JSON) {
+// agent id speaks. ok is false where the policy does not ask: people do not outnumber the
+// agents, or it is one of them.
+func (p *Policy) Silence(in *policy.Input, id string) (x [HeadFeatures]float64, ok bool, state policy.JSON) {
 	news := p.observe(in) || in.Init
 	r := p.room
 	r.predict()
 	for seat := range r.agents {
 		if r.agents[seat].ID == id {
-			x, ok = r.headFeatures(seat, in.Events), r.minority() && r.agents[seat].Kind != policy.Human
+			x, ok = r.headFeatures(seat, news), r.minority() && r.agents[seat].Kind != policy.Human
 		}
 	}
-	for i := range r.rows {
-		if news && r.agents[r.rows[i].seat].ID == id {
-			odds = r.odds(i)
-		}
-	}
-	return x, odds, ok, r.save()
+	return x, ok, r.save()
 }
 
 // maxWeight bounds the weights of a head, so that no sum overflows.

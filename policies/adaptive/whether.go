@@ -60,18 +60,35 @@ func (r *room) odds(i int) float64 {
 // whether decides which row may speak where people outnumber the agents: the most
 // likely agent if its odds are above the threshold, else the most likely person. It
 // returns -1 for silence.
-func (p *Policy) whether(in *policy.Input, news bool) int {
+func (p *Policy) whether(news bool) int {
 	r := p.room
 	agent := r.likeliest(func(a *policy.Agent) bool { return a.Eligible && a.Kind != policy.Human })
 	p.speak = 0
-	switch {
-	case agent >= 0 && p.head != nil:
-		p.speak = p.head.Odds(r.headFeatures(r.rows[agent].seat, in.Events))
-	case agent >= 0 && news:
-		p.speak = r.odds(agent)
+	if agent >= 0 {
+		p.speak = p.speakOdds(r.rows[agent].seat, news)
 	}
 	if p.speak > p.silence {
 		return agent
 	}
 	return r.likeliest(func(a *policy.Agent) bool { return a.Eligible && a.Kind == policy.Human })
+}
+
+// again decides where only the last speaker may be eligible: it is silent, unless an
+// agent goes on by a learned head.
+func (p *Policy) again(news bool) policy.Decision {
+	d := policy.Decline("only the last speaker is eligible")
+	if !p.room.minority() {
+		return d
+	}
+	p.speak, d.Speak = 0, &p.speak
+	for seat := range p.room.agents {
+		a := &p.room.agents[seat]
+		if !a.Eligible || a.Kind == policy.Human {
+			continue
+		}
+		if p.speak = p.speakOdds(seat, news); p.silence > 0 && p.speak > p.silence {
+			d.Action, d.Agent, d.Reason = policy.ActionSpeak, a.ID, a.ID+" goes on, as in the recorded decisions of the training"
+		}
+	}
+	return d
 }

@@ -14,7 +14,6 @@ import (
 // A decided is a recorded decision of an agent to speak or to be silent.
 type decided struct {
 	x     [adaptive.HeadFeatures]float64
-	odds  float64 // without a head
 	speak float64 // 1, or 0 for silence
 }
 
@@ -32,27 +31,18 @@ type Silence struct {
 	Untaught []Calls `json:"-"` // by the rule, of the same talks
 }
 
-// Calls count the silences and the decisions to speak of a talk, and how many of each
-// were predicted wrongly.
+// Calls count the silences of a talk, those that were predicted wrongly, and the same of
+// the decisions to speak.
 type Calls = []float64
 
-const (
-	silences = iota
-	wrongSilences
-	speaks
-	wrongSpeaks
-)
-
 // Balanced is the balanced accuracy of calls.
-func Balanced(c Calls) float64 {
-	return 1 - (c[wrongSilences]/c[silences]+c[wrongSpeaks]/c[speaks])/2
-}
+func Balanced(c Calls) float64 { return 1 - (c[1]/c[0]+c[3]/c[2])/2 }
 
 // callsOf counts the decisions by odds, of which a half or more is to speak.
 func callsOf(all []decided, odds func(*decided) float64) Calls {
 	c := make(Calls, 4)
 	for i := range all {
-		kind := silences + int(all[i].speak)*(speaks-silences)
+		kind := 2 * int(all[i].speak)
 		c[kind]++
 		c[kind+1] += math.Abs(all[i].speak - is(odds(&all[i]) >= .5))
 	}
@@ -78,9 +68,9 @@ func (t *Talk) decide(c *transcripts.Conversation, matcher *names.Matcher) {
 			}
 			last = u.Speaker
 		}
-		x, odds, ok, state := p.Silence(&in, d.Agent)
+		x, ok, state := p.Silence(&in, d.Agent)
 		if ok {
-			t.decided = append(t.decided, decided{x, odds, is(d.Decision == transcripts.Speaks)})
+			t.decided = append(t.decided, decided{x, is(d.Decision == transcripts.Speaks)})
 		}
 		in.Init, in.State, in.Events = false, state, in.Events[:0]
 	}
@@ -141,13 +131,13 @@ func LearnSilence(talks []*Talk) (*adaptive.Head, *Silence) {
 	}
 	for i, all := range asked {
 		head := heads[i%mostParts]
-		s.Untaught = append(s.Untaught, callsOf(all, func(d *decided) float64 { return d.odds }))
+		s.Untaught = append(s.Untaught, callsOf(all, func(d *decided) float64 { return d.x[0] }))
 		s.Taught = append(s.Taught, callsOf(all, func(d *decided) float64 { return head.Odds(d.x) }))
 		for k, n := range s.Taught[i] {
 			sum[k] += n
 		}
 	}
-	s.FalseSpeaks, s.FalseSilences, s.Balanced = sum[wrongSilences]/sum[silences], sum[wrongSpeaks]/sum[speaks], Balanced(sum)
+	s.FalseSpeaks, s.FalseSilences, s.Balanced = sum[1]/sum[0], sum[3]/sum[2], Balanced(sum)
 	if s.Learned = s.Balanced > .5; !s.Learned {
 		return nil, s
 	}
