@@ -172,16 +172,18 @@ func (r *Report) tokenPhrase(p *score.Result) []string {
 	return []string{strings.Replace(signed(int(math.Round(more))), "±", "+", 1) + " % tokens"}
 }
 
-// remarked are the figures of remarks, in order, with the tone of a higher value.
-var remarked = []struct {
-	key, name string
-	tone      tone
+// comparedFigures are the figures of remarks and of the forest plot, in order, with the tone of a
+// higher value. title is their name in the plot. One without a name is only plotted.
+var comparedFigures = []struct {
+	key, name, title string
+	tone             tone
 }{
-	{"accuracy", "same choice", better},
-	{"balanced_accuracy", "speak or silent, balanced", better},
-	{"addressed_not_chosen", "overlooked of those addressed", worse},
-	{"tokens_a_decision", "tokens", worse},
-	{"decline_rate", "silent", neutral},
+	{"accuracy", "same choice", "same choice", better},
+	{"balanced_accuracy", "speak or silent, balanced", "speak or silent, balanced", better},
+	{"addressed_not_chosen", "overlooked of those addressed", "overlooked of those addressed", worse},
+	{"tokens_a_decision", "tokens", "tokens, in %", worse}, // a remark has the unit at its number
+	{"decline_rate", "silent", "silent", neutral},
+	{"top_speaker", "", "share of the top speaker", neutral},
 }
 
 // remarks compares policy i with another one, in words.
@@ -192,10 +194,10 @@ func (r *Report) remarks(i, other int) []remark {
 	name := shortName(r.Policies[other].Policy)
 	words := map[tone]string{better: "better than " + name, worse: "worse than " + name, neutral: "unlike " + name, chance: "may be chance"}
 	var all []remark
-	for _, j := range remarked {
-		if d, ok := r.between(i, other, j.key); ok && d.value != 0 {
-			t := d.tone(j.tone)
-			text := words[t] + ": " + d.text() + " " + j.name
+	for _, c := range comparedFigures {
+		if d, ok := r.between(i, other, c.key); ok && d.value != 0 && c.name != "" {
+			t := d.tone(c.tone)
+			text := words[t] + ": " + d.text() + " " + c.name
 			if p := d.of.PText(); p != "" {
 				text += ", " + p
 			}

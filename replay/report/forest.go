@@ -34,19 +34,6 @@ type forestMark struct {
 	Text string
 }
 
-// plotted are the figures of the plot, with the tone of a higher value.
-var plotted = []struct {
-	key, title string
-	tone       tone
-}{
-	{"accuracy", "same choice", better},
-	{"balanced_accuracy", "speak or silent, balanced", better},
-	{"addressed_not_chosen", "overlooked of those addressed", worse},
-	{"tokens_a_decision", "tokens, in %", worse},
-	{"decline_rate", "silent", neutral},
-	{"top_speaker", "share of the top speaker", neutral},
-}
-
 // forest is nil when no two policies are compared.
 func (r *Report) forest() *forest {
 	if len(r.Policies) < 2 || r.Changes != nil {
@@ -55,15 +42,15 @@ func (r *Report) forest() *forest {
 	f := &forest{First: shortName(r.Policies[0].Policy)}
 	lo, hi := 0.0, 0.0
 	var all [][]delta
-	for _, p := range plotted {
-		g := forestGroup{Title: p.title}
+	for _, c := range comparedFigures {
+		g := forestGroup{Title: c.title}
 		var deltas []delta
 		for i := 1; i < len(r.Policies); i++ {
-			d, ok := r.between(i, 0, p.key)
+			d, ok := r.between(i, 0, c.key)
 			if !ok {
 				continue
 			}
-			g.Rows = append(g.Rows, r.forestRow(i, d, p.tone))
+			g.Rows = append(g.Rows, r.forestRow(i, d, c.tone))
 			deltas = append(deltas, d)
 			lo, hi = min(lo, d.value), max(hi, d.value)
 			if d.hasRange() {
