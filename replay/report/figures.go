@@ -128,7 +128,7 @@ func (r *Report) riskLines() []line {
 	}
 	var all []line
 	for _, q := range []int{25, 50, 75, 100} {
-		all = append(all, riskLine(fmt.Sprintf("accuracy, most confident %d %%", q), func(x *score.Risk) (score.Figure, int) {
+		all = append(all, riskLine(fmt.Sprintf("accuracy, surest %d %%", q), func(x *score.Risk) (score.Figure, int) {
 			return x.At(q), (x.Decisions*q + 99) / 100
 		}))
 	}

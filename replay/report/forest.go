@@ -30,8 +30,9 @@ type forestRow struct {
 func (f forestRow) Class() string { return string(f.Tone) }
 
 type forestMark struct {
-	At   float64
-	Text string
+	At    float64
+	Text  string
+	Minor bool // has no room on a narrow page
 }
 
 // forest is nil when no two policies are compared.
@@ -97,7 +98,7 @@ func (f *forest) place(all [][]delta, lo, hi float64) {
 		if math.Abs(x) < step/2 {
 			text = "0"
 		}
-		f.Marks = append(f.Marks, forestMark{at(x), text})
+		f.Marks = append(f.Marks, forestMark{at(x), text, int(math.Round(x/step))%2 != 0})
 	}
 }
 

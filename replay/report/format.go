@@ -97,7 +97,9 @@ func bounds(i [2]score.Figure, format func(float64) string) string {
 	if i[0].IsNone() || i[1].IsNone() {
 		return ""
 	}
-	bare := func(f score.Figure) string { return strings.TrimSuffix(format(float64(f)), " %") }
+	bare := func(f score.Figure) string {
+		return strings.Replace(strings.TrimSuffix(format(float64(f)), " %"), "-", "−", 1)
+	}
 	return "[" + bare(i[0]) + "," + bare(i[1]) + "]"
 }
 

@@ -12,6 +12,7 @@ type Table struct {
 	Title string
 	Note  string   // below the title; may be empty
 	Head  []string // may be empty
+	Keys  int      // columns that name a row; 0 means 1
 	Rows  [][]string
 }
 
@@ -48,34 +49,34 @@ func (t *Table) textRows() (rows [][]string, width []int) {
 }
 
 // writeText writes the table with aligned columns, without its title. Columns
-// that do not fit into the width follow below, each time with the first column.
+// that do not fit into the width follow below, each time with the keys.
 func (t *Table) writeText(b *strings.Builder) {
 	rows, width := t.textRows()
-	for from := 1; from == 1 || from < len(width); {
-		to, used := from, 0
-		if len(width) > 0 {
-			used = width[0]
+	keys := max(t.Keys, 1)
+	for from := keys; from == keys || from < len(width); {
+		to, used := from, -textGap
+		for _, w := range width[:min(keys, len(width))] {
+			used += w + textGap
 		}
 		for to < len(width) && (to == from || used+textGap+width[to] <= textWidth) {
 			used += textGap + width[to]
 			to++
 		}
-		if from > 1 {
+		if from > keys {
 			b.WriteByte('\n')
 		}
 		for _, row := range rows {
-			writeTextRow(b, row, width, from, to)
+			writeTextRow(b, row, width, keys, from, to)
 		}
 		from = max(to, from+1)
 	}
 }
 
-// writeTextRow writes the first cell of row, and the cells from, up to but not
-// including to.
-func writeTextRow(b *strings.Builder, row []string, width []int, from, to int) {
+// writeTextRow writes the keys of row, and the cells from, up to but not including to.
+func writeTextRow(b *strings.Builder, row []string, width []int, keys, from, to int) {
 	var line strings.Builder
 	for i, cell := range row {
-		if i == 0 || i >= from && i < to {
+		if i < keys || i >= from && i < to {
 			line.WriteString(cell + strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)+textGap))
 		}
 	}
@@ -91,11 +92,18 @@ func shorten(s string, n int) string {
 }
 
 // wrap breaks s at spaces into lines of at most n characters, as far as its words
-// allow.
+// allow. A number and its % stay together.
 func wrap(s string, n int) []string {
-	var lines []string
-	line, size := "", 0
+	var lines, words []string
 	for _, word := range strings.Fields(s) {
+		if last := len(words) - 1; last >= 0 && strings.HasPrefix(word, "%") {
+			words[last] += " " + word
+			continue
+		}
+		words = append(words, word)
+	}
+	line, size := "", 0
+	for _, word := range words {
 		letters := utf8.RuneCountInString(word)
 		switch {
 		case letters > n:

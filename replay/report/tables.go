@@ -12,7 +12,7 @@ import (
 // be chance. Next to each difference is the smallest one that so many
 // transcripts could show.
 func (r *Report) differenceTable() Table {
-	t := Table{Title: "Differences (~ may be chance)", Head: []string{"policy", "figure", "difference", "interval", "p, adjusted", "could show"}}
+	t := Table{Title: "Differences (~ may be chance)", Keys: 2, Head: []string{"policy", "figure", "difference", "interval", "adjusted p", "could show"}}
 	one := r.Changes == nil && len(r.Policies) > 0 // all are compared with the first
 	if one {
 		t.Title = "Differences from " + shortName(r.Policies[0].Policy) + " (~ may be chance)"

@@ -164,6 +164,6 @@ func (r *Report) writeHints(w *textWriter) {
 		}
 	}
 	if n := len(r.Windows) - textParticipants; n > 0 {
-		w.lines(fmt.Sprintf("windows of %s more: -o json", count(n, "participant")), "  ")
+		w.lines(fmt.Sprintf("windows of %s: -o json", count(n, "more participant")), "  ")
 	}
 }
