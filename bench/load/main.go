@@ -24,6 +24,7 @@ type plan struct {
 	span     time.Duration
 	soak     time.Duration
 	profile  string // file of a profile of the processor; "" is none
+	heap     string // file of a profile of the heap with all live rooms; "" is none
 }
 
 func main() {
@@ -34,6 +35,7 @@ func main() {
 	flag.IntVar(&p.rooms, "rooms", p.rooms, "live rooms")
 	flag.DurationVar(&p.soak, "soak", p.soak, "how long the growth of the heap is measured")
 	flag.StringVar(&p.profile, "cpuprofile", "", "file for a profile of the processor")
+	flag.StringVar(&p.heap, "heapprofile", "", "file for a profile of the heap with all live rooms")
 	flag.Parse()
 	if *short {
 		p.span, p.soak = 5*time.Second, 40*time.Second

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,26 +23,41 @@ func measureRooms(ctx context.Context, p plan, t *table) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, h.close()) }()
-	if _, err := h.openAll(ctx, 100, "waits", forever); err != nil { // what all rooms share
-		return err
-	}
-	if err := h.reach(ctx, 100); err != nil {
-		return err
-	}
-	heap, resident := memory()
 	n := int64(p.rooms - p.active)
-	began := time.Now()
-	if _, err := h.openAll(ctx, int(n), "waits", forever); err != nil {
+	first := n / 3 // they carry what all rooms share
+	if err := h.wait(ctx, first); err != nil {
 		return err
 	}
-	if err := h.reach(ctx, 100+n); err != nil {
+	h.observe(ctx, &observation{}, 8*time.Second) // until the policy is compiled
+	heap, resident := memory()
+	n -= first
+	began := time.Now()
+	if err := h.wait(ctx, n); err != nil {
 		return err
 	}
 	took := time.Since(began)
 	heap2, resident2 := memory()
 	t.add("memory of a live room with a turn in flight: heap and stacks; resident", "<= 64 KiB", "%.1f KiB; %.1f KiB", float64(heap2-heap)/float64(n)/1024, float64(resident2-resident)/float64(n)/1024)
 	t.add("live rooms opened a second", "", "%.0f", float64(n)/took.Seconds())
+	if p.heap != "" {
+		f, err := os.Create(p.heap)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(pprof.WriteHeapProfile(f), f.Close()); err != nil {
+			return err
+		}
+	}
 	return h.activity(ctx, p, t)
+}
+
+// wait opens n rooms whose agents do not answer, and waits until they are asked.
+func (h *loadHost) wait(ctx context.Context, n int64) error {
+	before := h.turns.Load()
+	if _, err := h.openAll(ctx, int(n), "waits", forever); err != nil {
+		return err
+	}
+	return h.reach(ctx, before+n)
 }
 
 // activity has p.active rooms take turns, next to the others.
@@ -91,7 +107,9 @@ func (h *loadHost) reach(ctx context.Context, n int64) error {
 // memory returns the bytes of the heap and the stacks, and those of the process that are
 // resident.
 func memory() (heap, resident uint64) {
-	runtime.GC() // pools are emptied by the second one
+	for range 5 { // each halves stacks that are too large, and the second one empties pools
+		runtime.GC()
+	}
 	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
