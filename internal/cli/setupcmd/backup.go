@@ -39,8 +39,8 @@ func newBackupCmd(a *commands) *cobra.Command {
 		Long: "backup copies all rooms as they are at one moment, the host log and the installed\n" +
 			"policies into a new folder DIR. Rooms run on meanwhile. DIR appears when the copy\n" +
 			"is complete and on stable storage. The copy is checked; a room that has lost or\n" +
-			"changed events is copied as it is, and named. If moot.db is damaged so that it\n" +
-			"cannot be copied, there is no DIR.\n\n" +
+			"changed events is copied as it is, and named. If the structure of moot.db is\n" +
+			"damaged, the copy has what can be read; if no room can, there is no DIR.\n\n" +
 			"The keys of this device are left out: a copy of them can act as this device.\n" +
 			"--keys copies them too, with peers and invitations.",
 		Example: "  moot backup /mnt/backup/moot-monday\n  moot backup ~/moot-with-keys --keys",

@@ -188,6 +188,11 @@ func same(stored, retried *log.Entry) bool {
 // chain is the one it had. All of it is stored or none. The chain is checked
 // first; a room that exists already is [log.ErrConflict].
 func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) error {
+	return d.putBack(ctx, name, entries, 0, true)
+}
+
+// putBack is Restore with a wake time. imported says that the log was written elsewhere.
+func (d *DB) putBack(ctx context.Context, name string, entries []log.Entry, wake int64, imported bool) error {
 	if err := log.CheckName(name); err != nil {
 		return err
 	}
@@ -205,37 +210,48 @@ func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) erro
 		}
 	}
 	return d.submitFor(ctx, name, 0, func(w *writer) error {
-		t, err := w.room(name)
+		t, err := w.newRoom(name, entries, imported)
 		if err != nil {
 			return err
 		}
-		if t != nil {
-			return fmt.Errorf("restoring: room %s exists: %w", name, log.ErrConflict)
-		}
-		if want, ok := w.d.heads.of(name); ok {
-			if n := uint64(len(entries)); n < want.seq || entries[want.seq-1].Hash != want.hash {
-				return log.Short(name, n, want.seq)
-			}
-			w.d.heads.reached(name)
-		}
-		id, err := integer(w.insertRoom.one(name))
-		if err != nil {
-			return err
-		}
-		if err := w.c.exec("insert into imported values(?)", id); err != nil {
-			return err
-		}
-		t = &tail{id: id, name: name, restored: true}
-		w.change(t)
 		for i := range entries {
 			if err := w.insert("restoring", t, &entries[i], raws[i]); err != nil {
 				return err
 			}
 		}
 		w.pages += 2
-		t.updated = time.Now().UnixNano()
+		t.wake, t.updated = wake, time.Now().UnixNano()
 		return nil
 	})
+}
+
+// newRoom makes the row of a room that gets these entries.
+func (w *writer) newRoom(name string, entries []log.Entry, imported bool) (*tail, error) {
+	t, err := w.room(name)
+	if err != nil {
+		return nil, err
+	}
+	if t != nil {
+		return nil, fmt.Errorf("restoring: room %s exists: %w", name, log.ErrConflict)
+	}
+	if want, ok := w.d.heads.of(name); ok {
+		if n := uint64(len(entries)); n < want.seq || entries[want.seq-1].Hash != want.hash {
+			return nil, log.Short(name, n, want.seq)
+		}
+		w.d.heads.reached(name)
+	}
+	id, err := integer(w.insertRoom.one(name))
+	if err != nil {
+		return nil, err
+	}
+	if imported {
+		if err := w.c.exec("insert into imported values(?)", id); err != nil {
+			return nil, err
+		}
+	}
+	t = &tail{id: id, name: name, restored: true}
+	w.change(t)
+	return t, nil
 }
 
 // Imported reports whether the room was restored. The log of such a room was

@@ -127,7 +127,7 @@ func TestEveryPageFlipped(t *testing.T) {
 			for _, at := range places {
 				bit := random.IntN(8)
 				dir := c.h.lay(t, c.file, page+at, bit)
-				o := flipped{t: t, h: c.h, what: fmt.Sprintf("bit %d of byte %d of %s", bit, page+at, c.file)}
+				o := flipped{t: t, h: c.h, salvages: outcomes[structure], what: fmt.Sprintf("bit %d of byte %d of %s", bit, page+at, c.file)}
 				o.open(dir)
 				outcomes[o.result()]++
 				os.RemoveAll(dir)
@@ -153,6 +153,8 @@ type flipped struct {
 	t    *testing.T
 	h    *hundred
 	what string
+
+	salvages int // logs before it whose structure is damaged: some of them are salvaged
 
 	mu      sync.Mutex
 	refused bool
@@ -201,9 +203,14 @@ func (f *flipped) open(dir string) {
 		if err == nil || errors.Is(err, log.ErrNotFound) {
 			err = d.Restore(ctx, numbered(i), f.h.entries[i])
 		}
-		if err != nil {
+		if errors.Is(err, log.ErrConflict) { // a damaged index has kept an id of the removed room
+			f.stuck = append(f.stuck, i)
+		} else if err != nil {
 			f.note(&f.stuck, "restoring", i, err)
 		}
+	}
+	if len(f.stuck) > 0 && f.salvages%8 == 0 {
+		f.salvage(d)
 	}
 	each(func(i int) { // the handle goes on for all others
 		if slices.Contains(f.damaged, i) || slices.Contains(f.frozen, i) {
@@ -213,6 +220,45 @@ func (f *flipped) open(dir string) {
 			f.note(&f.frozen, "appending again to", i, err) // not that the handle has failed
 		}
 	})
+}
+
+// salvage makes a backup and restores the rooms there that it names. It has all others.
+func (f *flipped) salvage(d *sqlite.DB) {
+	dir := f.t.TempDir()
+	damage, err := d.Backup(ctx, dir)
+	if err != nil || damage == nil {
+		f.t.Errorf("%s: backing up: damage %v, error %v", f.what, damage, err)
+		return
+	}
+	copied := open(f.t, dir)
+	defer copied.Close()
+	for i := range manyRooms {
+		got, err := copied.Read(ctx, numbered(i), log.Pos{}, 0)
+		if err == nil && len(got) >= len(f.h.entries[i]) {
+			continue
+		}
+		if !slices.Contains(f.damaged, i) {
+			f.t.Errorf("%s: backing up: room %d is not in the copy: %v", f.what, i, err)
+		}
+		f.named("reading the copy of", i, err)
+		err = copied.Remove(ctx, numbered(i))
+		if err == nil || errors.Is(err, log.ErrNotFound) {
+			err = copied.Restore(ctx, numbered(i), f.h.entries[i])
+		}
+		if err != nil {
+			f.t.Errorf("%s: restoring room %d in the copy: %v", f.what, i, err)
+		}
+	}
+	if err := errors.Join(copied.Close(), open(f.t, dir).Close()); err != nil {
+		f.t.Error(err)
+	}
+	whole, err := sqlite.Open(sqlite.Config{Dir: dir, ReadOnly: true})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if err := errors.Join(whole.Check(ctx), whole.Close()); err != nil {
+		f.t.Errorf("%s: the restored copy: %v", f.what, err)
+	}
 }
 
 func (f *flipped) note(list *[]int, doing string, i int, err error) {

@@ -102,36 +102,44 @@ func (d *DB) Remove(ctx context.Context, name string) error {
 		if _, short := w.d.heads.of(name); t == nil && !short {
 			return fmt.Errorf("removing: room %s: %w", name, log.ErrNotFound)
 		}
-		// The record comes first, and is durable first: a removed room without it
-		// would be one that has lost its events.
-		record := headRecord{kind: removedKind, room: name}
+		var last head
 		if t != nil {
-			record.head = head{t.last, t.hash}
+			last = head{t.last, t.hash}
+			if err := w.deleteRoom(t); err != nil {
+				return err
+			}
 		}
-		err = w.d.heads.append(record)
+		// The record is durable before the commit: a removed room without it would be one
+		// that has lost its events.
+		err = w.d.heads.append(headRecord{removedKind, name, last})
 		if err == nil {
 			err = w.d.heads.sync()
 		}
 		if err != nil {
-			return w.d.fileError("removing a room from "+HeadsName, err)
+			return errAlone{w.d.fileError("removing a room from "+HeadsName, err)}
 		}
 		if t == nil {
 			return nil // nothing else is left of it
-		}
-		t.removed = true
-		w.change(t) // wakes followers of the room
-		for _, sql := range []string{
-			"delete from events where key between ?1 << 36 and (?1 << 36) + 68719476735",
-			"delete from snapshots where room = ?1", "delete from imported where room = ?1", "delete from rooms where id = ?1",
-		} {
-			if err := w.c.exec(sql, t.id); err != nil {
-				return err
-			}
 		}
 		w.purge = true
 		delete(w.known, name)
 		return nil
 	})
+}
+
+// deleteRoom deletes the rows of a room.
+func (w *writer) deleteRoom(t *tail) error {
+	t.removed = true
+	w.change(t) // wakes followers of the room
+	for _, sql := range []string{
+		"delete from events where key between ?1 << 36 and (?1 << 36) + 68719476735",
+		"delete from snapshots where room = ?1", "delete from imported where room = ?1", "delete from rooms where id = ?1",
+	} {
+		if err := w.c.exec(sql, t.id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // damagedRoom is room, also when the room's row in the index is damaged: only its id, and
