@@ -54,7 +54,7 @@ func callsOf(all []decided, odds func(*decided) float64) Calls {
 // speak, its turns are these.
 func (t *Talk) decide(c *transcripts.Conversation, matcher *names.Matcher) {
 	p, in := adaptive.New(), policy.Input{ABI: policy.ABI, Init: true, Agents: slices.Clone(t.agents)}
-	next, last := 0, ""
+	next := 0
 	for _, d := range withImplied(c) {
 		for ; next < d.Before; next++ {
 			u := &c.Turns[next]
@@ -62,11 +62,10 @@ func (t *Talk) decide(c *transcripts.Conversation, matcher *names.Matcher) {
 			e.Mentions, e.Addressed = matcher.Scan(u.Text, u.Speaker)
 			in.Events = append(in.Events, e)
 			for i := range in.Agents {
-				if a := &in.Agents[i]; a.ID == u.Speaker && a.ID != last {
+				if a := &in.Agents[i]; a.ID == u.Speaker && (next == 0 || a.ID != c.Turns[next-1].Speaker) {
 					a.Turns++
 				}
 			}
-			last = u.Speaker
 		}
 		x, ok, state := p.Silence(&in, d.Agent)
 		if ok {
@@ -77,19 +76,16 @@ func (t *Talk) decide(c *transcripts.Conversation, matcher *names.Matcher) {
 }
 
 func withImplied(c *transcripts.Conversation) (all []transcripts.Decision) {
-	kinds := map[string]map[string]bool{}
+	speaks := map[string]bool{} // of those with decisions: whether one is to speak
 	for _, d := range c.Decisions {
-		if d.Agent == "" {
-			continue
+		if d.Agent != "" {
+			all = append(all, d)
+			speaks[d.Agent] = speaks[d.Agent] || d.Decision == transcripts.Speaks
 		}
-		if all = append(all, d); kinds[d.Agent] == nil {
-			kinds[d.Agent] = map[string]bool{}
-		}
-		kinds[d.Agent][d.Decision] = true
 	}
 	for i := range c.Turns {
 		by := c.Turns[i].Speaker
-		if kinds[by] != nil && !kinds[by][transcripts.Speaks] && (i == 0 || c.Turns[i-1].Speaker != by) {
+		if does, asked := speaks[by]; asked && !does && (i == 0 || c.Turns[i-1].Speaker != by) {
 			all = append(all, transcripts.Decision{Before: i, Agent: by, Decision: transcripts.Speaks})
 		}
 	}
@@ -116,8 +112,7 @@ func LearnSilence(talks []*Talk) (*adaptive.Head, *Silence) {
 	if s.Talks = len(asked); s.Talks == 0 {
 		return nil, nil
 	}
-	sum := make(Calls, 4)
-	heads := make([]*adaptive.Head, min(s.Talks, mostParts))
+	sum, heads := make(Calls, 4), make([]*adaptive.Head, min(s.Talks, mostParts))
 	for i := range heads {
 		var others []decided
 		for k, all := range asked {
@@ -130,9 +125,8 @@ func LearnSilence(talks []*Talk) (*adaptive.Head, *Silence) {
 		}
 	}
 	for i, all := range asked {
-		head := heads[i%mostParts]
 		s.Untaught = append(s.Untaught, callsOf(all, func(d *decided) float64 { return d.x[0] }))
-		s.Taught = append(s.Taught, callsOf(all, func(d *decided) float64 { return head.Odds(d.x) }))
+		s.Taught = append(s.Taught, callsOf(all, func(d *decided) float64 { return heads[i%mostParts].Odds(d.x) }))
 		for k, n := range s.Taught[i] {
 			sum[k] += n
 		}
