@@ -142,7 +142,8 @@ func (b *neutralBuilder) turn(s *record, clock *float64) Turn {
 	if m.Visibility == room.Internal {
 		t.Channel = ChannelThought
 	}
-	if m.Kind != room.KindUtterance && ValidKind(m.Kind) {
+	seen := s.shown == shownWhole || s.shown == shownSummary
+	if seen && m.Kind != room.KindUtterance && ValidKind(m.Kind) {
 		t.Kind, t.MessageID, t.Correlation = m.Kind, m.ID, cmp.Or(m.Correlation, m.Parent)
 	}
 	return t

@@ -110,11 +110,14 @@ func TestLevels(t *testing.T) {
 			check(form+" afterwards", x.read(form, base+"/events", scope), "approved text")
 			check(form+" of what is stored", x.read(form, base+"/events?follow=false", scope), "approved text")
 		}
-		for _, path := range []string{"?last=1000", "/messages", "/export", "/export?form=md", "/export?form=html", "/export?form=csv", "/export?form=openai", "/export?form=otel"} {
+		for _, path := range []string{"?last=1000", "/messages", "/export", "/export?form=md", "/export?form=html", "/export?form=csv", "/export?form=openai", "/export?form=otel", "/export?form=neutral"} {
 			_, _, b := x.send(http.MethodGet, base+path, nil, "Test-Scope", scope)
 			some := "approved text"
-			if strings.Contains(path, "otel") {
+			switch path {
+			case "/export?form=otel":
 				some = "resourceSpans" // it has no texts
+			case "/export?form=neutral":
+				some = `"turns"` // nor has this
 			}
 			check(path, []string{string(b)}, some)
 		}

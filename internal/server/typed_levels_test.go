@@ -73,7 +73,7 @@ func TestLevelsOfTypedMessages(t *testing.T) {
 		"", "/history", "/history?internal=true", "/history/6", "/messages", "/deliveries", "/dead-letters", "/calls", "/turns/1",
 		"/events?follow=false", "/events?follow=false&form=page", "/events?follow=false&form=messages", "/events?follow=false&level=internal",
 	}
-	for _, form := range []string{"jsonl", "md", "html", "csv", "openai", "otel"} {
+	for _, form := range []string{"jsonl", "md", "html", "csv", "openai", "otel", "neutral"} {
 		paths = append(paths, "/export?form="+form, "/export?form="+form+"&level=user_redacted", "/export?form="+form+"&level=internal")
 	}
 	for word := range strings.FieldsSeq("canaryone canarythree canaryfive canaryeight canaryten") {
