@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -37,8 +36,12 @@ func TestMain(m *testing.M) {
 		serve(how == "tls")
 		return
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	_ = os.RemoveAll(derperDir)
+	os.Exit(code)
 }
+
+var derperDir string // has the built derper; "" before
 
 // serve runs a relay without limits. It prints its address, and its resident memory for
 // each line of its input, until the input ends.
@@ -146,16 +149,16 @@ func startMoot(b *testing.B, how string) process {
 
 // derper builds derper once and returns its path.
 var derper = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "derper")
-	if err != nil {
+	var err error
+	if derperDir, err = os.MkdirTemp("", "derper"); err != nil {
 		return "", err
 	}
 	install := exec.Command("go", "install", "tailscale.com/cmd/derper@"+derperVersion)
-	install.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=")
+	install.Env = append(os.Environ(), "GOBIN="+derperDir, "GOFLAGS=")
 	if out, err := install.CombinedOutput(); err != nil {
-		return "", errors.Join(err, errors.New(string(out)), os.RemoveAll(dir))
+		return "", fmt.Errorf("%w: %s", err, out)
 	}
-	return filepath.Join(dir, "derper"), nil
+	return filepath.Join(derperDir, "derper"), nil
 })
 
 func startDerper(b *testing.B) process {
