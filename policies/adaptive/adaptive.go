@@ -54,7 +54,12 @@ func New() *Policy { return NewWith(nil) }
 // is part of the snapshot from which each decision starts.
 func NewWith(t *Team) *Policy {
 	const seats = 256
-	r := &room{team: t, people: make([]person, 0, maxPeople+1), rows: make([]row, 0, seats), labels: make([]uint64, 0, 4*seats), ends: make([]int, 0, seats), topics: make([]topic, 0, maxTopics), text: make([]byte, 0, maxState), spare: make([]byte, 0, maxState), numbers: make([]byte, 0, maxState)}
+	r := &room{team: t, people: make([]person, 0, maxPeople+1), topics: make([]topic, 0, maxTopics)}
+	r.memory = memory{
+		rows: make([]row, 0, seats), labels: make([]int, 0, 4*seats), ends: make([]int, 0, seats),
+		text: make([]byte, 0, maxState), spare: make([]byte, 0, maxState),
+		numbers: make([]byte, 0, maxState), coded: make([]byte, 0, maxState), ids: make([]string, 0, seats),
+	}
 	return &Policy{silence: equalShare, room: r, scores: make([]policy.Score, 0, seats), reason: make([]byte, 0, policy.MaxReason)}
 }
 

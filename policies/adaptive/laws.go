@@ -39,26 +39,20 @@ const (
 const (
 	addressedFactor = 20.085536923187668 // e^3
 	namedFactor     = 7.38905609893065   // e^2
-	pendingFactor   = 1.6487212707001282 // e^0.5: named in one of the turns before, and silent since
 	codeFactor      = 20.085536923187668 // e^3: a tool, after code
 )
 
 // A row describes a candidate.
 type row struct {
-	seat    int // index of the agent
-	person  int // index in people, or newcomer
-	bucket  int
-	pending bool
-	tool    bool                // after code
-	runs    bool                // a newcomer that is a tool
-	role    float64             // factor of the role of a newcomer: see roles
-	habit   [habitCount]float64 // probability by each habit
-	part    [parts]float64      // what the laws have in common: see predict
-	naming  [strengths]float64  // factor of each strength
-	p       float64             // probability by the mixture
-
-	x              [Features]float64 // for the law of a team, as the rest
-	z, pair, count float64           // what is being computed
+	seat   int // index of the agent
+	person int // index in people, or newcomer
+	bucket int
+	tool   bool                // of a candidate that has spoken only set after code
+	role   float64             // factor of the role of a newcomer: see roles
+	habit  [habitCount]float64 // probability by each habit
+	part   [parts]float64      // what the laws have in common: see predict
+	naming [strengths]float64  // factor of each strength
+	p      float64             // probability by the mixture
 }
 
 const newcomer = -1
@@ -92,27 +86,21 @@ func (r *room) describe() {
 
 func (r *room) addRow(seat, person int) {
 	a := &r.agents[seat]
-	w := row{seat: seat, person: person, bucket: bucketOf(person), role: 1}
-	spoke := 0
-	if person != newcomer {
-		spoke = r.people[person].turn
-	}
-	w.pending = r.pending(a.ID, spoke)
-	w.tool = r.last.code && isTool(a)
-	w.setNaming(&r.last, a.ID)
-	r.rows = append(r.rows, w)
+	r.rows = append(r.rows, row{
+		seat: seat, person: person, bucket: bucketOf(person), tool: (r.last.code || person == newcomer) && isTool(a), role: 1, naming: r.last.naming(a.ID),
+	})
 }
 
-// setNaming sets the factors of what turn t says of id.
-func (w *row) setNaming(t *turn, id string) {
-	w.naming = [strengths]float64{1, 1, 1}
+// naming returns the factors of what a turn says of id.
+func (t *turn) naming(id string) [strengths]float64 {
+	factors := [strengths]float64{1, 1, 1}
 	if id == t.addressed {
-		w.naming[addressed] *= addressedFactor
-		w.naming[named] *= addressedFactor
+		factors[addressed], factors[named] = addressedFactor, addressedFactor
 	}
 	if id == t.named {
-		w.naming[named] *= namedFactor
+		factors[named] *= namedFactor
 	}
+	return factors
 }
 
 // toolWords begin the words of ids of tools. A tool of a transcript has the role

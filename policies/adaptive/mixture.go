@@ -12,14 +12,13 @@ const (
 // A note is a prediction as the state keeps it: the parts of the people are with
 // them, and newcomers have the mean of theirs.
 type note struct {
-	set      bool
 	newcomer [parts]float64
 	sums     [laws]float64 // of each law over the candidates
 }
 
 // sharedWeight is the share of the weights that returns to the initial weights
 // after each turn, so that a law recovers when the room changes.
-const sharedWeight = 0.01
+const sharedWeight = 0.04
 
 // taughtWeight is the initial weight of the law of a team, if there is one. The
 // other laws share the rest equally.
@@ -49,16 +48,13 @@ func (r *room) predict() {
 	if r.team != nil {
 		r.teach()
 	}
-	r.note = note{set: true}
+	r.note = note{}
 	sums := &r.note.sums
 	newcomers := 0.0
 	for i := range r.rows {
 		w := &r.rows[i]
 		factor := w.role
-		if w.pending {
-			factor *= pendingFactor
-		}
-		if w.tool {
+		if w.tool && r.last.code {
 			factor *= codeFactor
 		}
 		for h := range habitCount {
@@ -108,14 +104,13 @@ func (w *row) law(j int) float64 {
 //
 //	a_j <- a_j sqrt(p_j(y) + 1e-6), normalised; a_j <- (1-share) a_j + share start_j
 func (r *room) learn(id string) {
-	if !r.note.set {
-		return
+	if r.note.sums[0] == 0 {
+		return // there is no prediction
 	}
-	y := row{part: r.note.newcomer}
+	y := row{part: r.note.newcomer, naming: r.last.naming(id)}
 	if rank := r.rank(id); rank >= 0 {
 		y.part = r.people[rank].part
 	}
-	y.setNaming(&r.last, id)
 	sum := 0.0
 	for j := range r.weights {
 		if all := r.note.sums[j]; all > 0 {

@@ -16,10 +16,8 @@ func (r *room) reason(to []byte, best int) []byte {
 		return appendAll(to, id, " is addressed")
 	case j%strengths == named && id == r.last.named:
 		return appendAll(to, id, " is named")
-	case w.tool:
+	case w.tool && r.last.code:
 		return appendAll(to, id, " runs the code")
-	case w.pending:
-		return appendAll(to, id, " has not answered yet")
 	}
 	return r.habitReason(to, w, j/strengths)
 }

@@ -36,7 +36,7 @@ const (
 // A topic is a stem of the participants' words that the newest text has. Its count
 // is the sum of 15/(15+d), where d is how many words follow.
 type topic struct {
-	stem   uint64
+	stem   int
 	count  float64
 	weight float64
 }
@@ -56,8 +56,7 @@ func (r *room) roles() {
 	begun, sum := true, 0.0
 	for i := range r.rows {
 		if w := &r.rows[i]; w.person == newcomer {
-			w.runs = isTool(&r.agents[w.seat])
-			begun = begun && (w.runs || r.is(w.seat, checkers))
+			begun = begun && (w.tool || r.is(w.seat, checkers))
 		}
 	}
 	for i := range r.rows {
@@ -77,9 +76,9 @@ func (r *room) roles() {
 // that only tools and those that check have not spoken.
 func (r *room) order(w *row, begun bool) float64 {
 	switch {
-	case w.runs && !r.last.code:
+	case w.tool && !r.last.code:
 		return idles
-	case w.runs || r.agents[w.seat].Kind == policy.Human:
+	case w.tool || r.agents[w.seat].Kind == policy.Human:
 	case r.lastIsHuman() && r.is(w.seat, coordinators):
 		return coordinates
 	case !begun && r.is(w.seat, checkers):
@@ -99,8 +98,8 @@ func (r *room) lastIsHuman() bool {
 }
 
 // is reports whether a participant is called by one of the stems.
-func (r *room) is(seat int, stems []uint64) bool {
-	return slices.ContainsFunc(r.called(seat), func(s uint64) bool { return slices.Contains(stems, s) })
+func (r *room) is(seat int, stems []int) bool {
+	return slices.ContainsFunc(r.called(seat), func(s int) bool { return slices.Contains(stems, s) })
 }
 
 // weighTopics sets the BM25 weight of each topic, with k1 = 1 and b = 0 (Robertson

@@ -112,7 +112,7 @@ func TestStems(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"Verification_Expert": "verif exper", "WebSurfer": "web surfe", "BingAPI_Expert": "bing api exper", "GIS_DataAnalysis": "gis data analy",
-		"HawaiiRealEstate": "hawai real estat", "dba2": "dba", "x, y": "", "": "", "API": "api", "to verify VERIFIED": "verif",
+		"HawaiiRealEstate": "hawai real estat", "dba2": "dba2", "x, y": "", "": "", "API": "api", "to verify VERIFIED": "verif",
 	} {
 		var got []string
 		for _, s := range stemsOf(text) {

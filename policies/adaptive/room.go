@@ -34,14 +34,22 @@ type room struct {
 	team      *Team
 	noRoles   bool
 	agents    []policy.Agent
-	rows      []row
-	newest    string   // the text of the newest message of the input, or ""
-	newcomers int      // rows of participants that have not spoken
-	labels    []uint64 // stems of what participants are called
-	ends      []int    // where those of each participant end
+	newest    string // the text of the newest message of the input, or ""
+	newcomers int    // rows of participants that have not spoken
+	memory
+}
 
-	// Memory of the state, and of the one before, which ids point into.
-	text, spare, numbers []byte
+// memory is reused by all decisions, because allocations are slow in the sandbox.
+type memory struct {
+	rows     []row
+	labels   []int     // stems of what participants are called
+	ends     []int     // where those of each participant end
+	features []Feature // of a row
+	scores   []float64 // by the law of the team
+
+	text, spare    []byte // the state, and the one before, which ids point into
+	numbers, coded []byte
+	ids            []string
 }
 
 // A person is a participant who has spoken.
@@ -52,11 +60,10 @@ type person struct {
 	part [parts]float64 // of the latest prediction
 }
 
-// A naming says in which turns a participant was named last.
+// A naming says in which turn a participant was named last.
 type naming struct {
-	id     string
-	turn   int
-	before int // the one before, or 0
+	id   string
+	turn int
 }
 
 // A turn holds what the laws need of the messages of one turn.
@@ -64,8 +71,6 @@ type turn struct {
 	addressed string   // the participant that was addressed last, or ""
 	named     string   // the one that was named last, or ""
 	code      bool     // has a code fence
-	question  bool     // has a question mark
-	short     bool     // has at most three words
 	words     []uint16 // hashes of words; only with a team
 }
 
@@ -132,43 +137,16 @@ func (r *room) addNames(e *policy.Event) {
 func (r *room) addText(e *policy.Event) {
 	t := &r.last
 	t.code = t.code || strings.Contains(e.Text, "```")
-	t.question = t.question || strings.Contains(e.Text, "?")
 	if r.team != nil {
-		t.short = shortText(e.Text)
 		t.words = appendWords(t.words[:0], e.Text)
 	}
 }
 
 // name notes that id is named in the latest turn.
 func (r *room) name(id string) {
-	n := naming{id: id, turn: r.turns}
-	if at := slices.IndexFunc(r.named, func(n naming) bool { return n.id == id }); at >= 0 {
-		if n.before = r.named[at].turn; n.before == r.turns {
-			n.before = r.named[at].before
-		}
-		r.named = slices.Delete(r.named, at, at+1)
-	} else if len(r.named) == maxNamed {
+	r.named = slices.DeleteFunc(r.named, func(n naming) bool { return n.id == id })
+	if len(r.named) == maxNamed {
 		r.named = slices.Delete(r.named, 0, 1)
 	}
-	r.named = append(r.named, n)
-}
-
-// pendingTurns is how many turns a name waits for an answer.
-const pendingTurns = 3
-
-// pending reports whether id, whose latest turn was the turn spoke, was named in one
-// of the turns before the latest one and has not spoken since.
-func (r *room) pending(id string, spoke int) bool {
-	for i := range r.named {
-		n := &r.named[i]
-		if n.id != id {
-			continue
-		}
-		turn := n.turn
-		if turn == r.turns {
-			turn = n.before
-		}
-		return turn > spoke && turn >= r.turns-pendingTurns
-	}
-	return false
+	r.named = append(r.named, naming{id, r.turns})
 }

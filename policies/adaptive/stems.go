@@ -7,7 +7,7 @@ import "slices"
 const stemBytes = 5
 
 // stemsOf returns the stems of words.
-func stemsOf(words string) []uint64 { return appendStems(nil, 0, words) }
+func stemsOf(words string) []int { return appendStems(nil, 0, words) }
 
 // setLabels sets the distinct stems of what each participant is called.
 func (r *room) setLabels() {
@@ -27,35 +27,16 @@ func (r *room) setLabels() {
 }
 
 // called returns the stems of what the participant with the index seat is called.
-func (r *room) called(seat int) []uint64 {
+func (r *room) called(seat int) []int {
 	if seat == 0 {
 		return r.labels[:r.ends[0]]
 	}
 	return r.labels[r.ends[seat-1]:r.ends[seat]]
 }
 
-// Classes of bytes. Those above ASCII count as small letters.
-const (
-	other = iota
-	small
-	capital
-)
-
-var class = func() (all [256]byte) {
-	for c := range all {
-		switch {
-		case c >= 'A' && c <= 'Z':
-			all[c] = capital
-		case c >= 'a' && c <= 'z' || c >= 0x80:
-			all[c] = small
-		}
-	}
-	return all
-}()
-
 // appendStems adds the stems of a text that are not among stems[own:] yet. Words end
 // at case, too: WebSurfer is two words, and so is BingAPI.
-func appendStems(stems []uint64, own int, text string) []uint64 {
+func appendStems(stems []int, own int, text string) []int {
 	start, before := 0, byte(other)
 	for at := range len(text) {
 		c := class[text[at]]
@@ -71,7 +52,7 @@ func appendStems(stems []uint64, own int, text string) []uint64 {
 	return appendStem(stems, own, text[start:])
 }
 
-func appendStem(stems []uint64, own int, word string) []uint64 {
+func appendStem(stems []int, own int, word string) []int {
 	if s := stemOf(word); s != 0 && !slices.Contains(stems[own:], s) {
 		return append(stems, s)
 	}
@@ -79,12 +60,12 @@ func appendStem(stems []uint64, own int, word string) []uint64 {
 }
 
 // stemOf returns the stem of a word, or 0 if it is too short.
-func stemOf(word string) (s uint64) {
+func stemOf(word string) (s int) {
 	if len(word) < 3 {
 		return 0
 	}
 	for i := range min(len(word), stemBytes) {
-		s = s<<8 | uint64(word[i]|0x20)
+		s = s<<8 | int(word[i]|0x20)
 	}
 	return s
 }
@@ -94,18 +75,12 @@ func stemOf(word string) (s uint64) {
 func (r *room) findTopics(text string) {
 	r.topics = r.topics[:0]
 	text = text[max(0, len(text)-topicBytes):]
-	for d, end := 0.0, len(text); end > 0; d++ {
-		for end > 0 && class[text[end-1]] == other {
-			end--
-		}
-		start := end
-		for start > 0 && class[text[start-1]] != other {
-			start--
-		}
-		if s := stemOf(text[start:end]); s != 0 {
+	word := ""
+	for d := 0.0; text != ""; d++ {
+		text, word = lastWord(text)
+		if s := stemOf(word); s != 0 {
 			r.addTopic(topic{stem: s, count: fine(15 / (15 + d))})
 		}
-		end = start
 	}
 }
 

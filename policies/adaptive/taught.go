@@ -1,62 +1,94 @@
 package adaptive
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"math"
 
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// A Team holds what was learned from past conversations of the same participants:
-// counts of next speakers by context, and a conditional logit model (McFadden, 1974)
-// of the next speaker. Package training makes it. It is part of the settings.
+// A Team holds what was learned from past conversations of the same participants: a
+// conditional logit model of the next speaker (McFadden, 1974). Package training makes
+// it. It is part of the settings.
 type Team struct {
-	Weights [Features]float64
-	Words   []float64 // WordSlots weights, or none
-	counts  map[uint32]uint16
-
-	// Own, if set, returns the count of a key in the current conversation. It is
-	// subtracted, so that training does not use counts of the same conversation.
-	Own func(key uint32) float64
+	Weights []float64 // Slots of them
 }
 
-// MaxCounts is the largest number of counts of a team. It keeps the settings below
-// 1 MiB.
-const MaxCounts = 50_000
+// Slots is the number of weights of a Team. The first ones are those of the features
+// that every team has; features of participants and words share the rest by their
+// hashes (Weinberger and others, Feature Hashing for Large Scale Multitask Learning,
+// 2009). It is part of the settings, as the hashes are, so it must not change.
+const Slots = 1 << 14
 
-// SetCounts sets the counts, at most MaxCounts.
-func (t *Team) SetCounts(n map[uint32]uint16) { t.counts = n }
-
-// Contexts in which the turns of a team are counted.
+// Features that every team has.
 const (
-	afterAny    = iota
-	afterOne    // the last speaker
-	afterTwo    // the latest two
-	afterNaming // the last speaker, and whom it named and addressed
-	contexts
+	fRecency   = iota // logarithms of each habit
+	fAirtime          //
+	fSequence         //
+	fAddressed        // the rest is 0 or 1
+	fNamed            //
+	fTool             // after code
+	fNewcomer         //
+	hashed            // the first slot of the hashed features
 )
 
-// context returns the hashes of the contexts of the next turn.
-func (r *room) context() (keys [contexts]uint64) {
+// CommonFeatures is how many features every team has, and Sequence the one that
+// training starts from.
+const (
+	CommonFeatures = hashed
+	Sequence       = fSequence
+)
+
+// A Feature is what a candidate has of a slot.
+type Feature struct {
+	Slot int
+	X    float64
+}
+
+// appendFeatures appends the features of a row. The hashed ones are the participant,
+// after any speaker, after the last one, after the latest two, and after the last one and
+// whom it named and addressed; and each word of the turn, for the participant and for its
+// bucket of recency. The words of a turn together have the length 1.
+func (r *room) appendFeatures(to []Feature, w *row) []Feature {
+	a, t := &r.agents[w.seat], &r.last
+	for h, p := range w.habit {
+		to = append(to, Feature{fRecency + h, math.Log(max(p, 1e-5))}) // no habit rules out a candidate
+	}
+	for slot, on := range [...]bool{
+		fAddressed: a.ID == t.addressed, fNamed: a.ID == t.named, fTool: w.tool && t.code, fNewcomer: w.person == newcomer,
+	} {
+		if on {
+			to = append(to, Feature{slot, 1})
+		}
+	}
 	before := ""
 	if len(r.people) > 1 {
 		before = r.people[1].id
 	}
-	t := &r.last
-	for c := range keys {
-		keys[c] = mix(uint64(c+1), 0)
-		if c != afterAny {
-			keys[c] = mix(keys[c], hash(r.lastID()))
-		}
+	id, last := hash(a.ID), hash(r.lastID())
+	to = append(to,
+		Feature{slot(id, 1), 1},
+		Feature{slot(id, 2, last), 1},
+		Feature{slot(id, 3, last, hash(before)), 1},
+		Feature{slot(id, 4, last, hash(t.named), hash(t.addressed)), 1},
+	)
+	x := 1 / math.Sqrt(float64(len(t.words)))
+	for _, word := range t.words {
+		to = append(to, Feature{slot(id, uint64(word)), x}, Feature{slot(uint64(w.bucket+1), uint64(word)), x})
 	}
-	keys[afterTwo] = mix(keys[afterTwo], hash(before))
-	keys[afterNaming] = mix(mix(keys[afterNaming], hash(t.named)), hash(t.addressed))
-	return keys
+	return to
 }
 
-// keyOf returns the key of a context and the next speaker.
-func keyOf(context uint64, next string) uint32 { return uint32(mix(context, hash(next)) >> 32) }
+// slot returns the slot of a hashed feature: what it is of, and what of that.
+func slot(of uint64, more ...uint64) int {
+	for _, n := range more {
+		of = mix(of, n)
+	}
+	return hashed + int(of>>40%(Slots-hashed))
+}
 
-// hash is FNV-1a. It is part of the settings, so it must not change.
+// hash is FNV-1a.
 func hash(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {
@@ -78,125 +110,118 @@ func is(b bool) float64 {
 	return 0
 }
 
-// Features of a candidate for the law of a team.
+// teach sets the probabilities of all rows by the law of the team:
+//
+//	p = exp(w.x) / sum of the same
+func (r *room) teach() {
+	r.scores = r.scores[:0]
+	for i := range r.rows {
+		r.features = r.appendFeatures(r.features[:0], &r.rows[i])
+		r.scores = append(r.scores, Score(r.team.Weights, r.features))
+	}
+	Softmax(r.scores)
+	for i, p := range r.scores {
+		r.rows[i].part[partTaught] = fine(p)
+	}
+}
+
+// Score returns w.x.
+func Score(w []float64, x []Feature) (z float64) {
+	for _, f := range x {
+		z += w[f.Slot] * f.X
+	}
+	return z
+}
+
+// Softmax makes scores probabilities.
+func Softmax(z []float64) {
+	most, sum := math.Inf(-1), 0.0
+	for _, x := range z {
+		most = max(most, x)
+	}
+	for i, x := range z {
+		z[i] = math.Exp(x - most)
+		sum += z[i]
+	}
+	for i := range z {
+		z[i] /= sum
+	}
+}
+
+// A Study is a decision as the law of a team sees it, for training.
+type Study struct {
+	Truth int         // index of the actual next speaker in Rows, or -1
+	Rows  [][]Feature // of each candidate
+}
+
+// Study adds the messages of in, like Decide, and describes the candidates, one of
+// which is the actual next speaker. It also returns the state for the next decision,
+// which is valid until the next call. The policy must have a Team.
+func (p *Policy) Study(in *policy.Input, next string) (Study, policy.JSON) {
+	p.observe(in)
+	r := p.room
+	r.predict()
+	s := Study{Truth: -1}
+	for i := range r.rows {
+		if r.agents[r.rows[i].seat].ID == next {
+			s.Truth = i
+		}
+		s.Rows = append(s.Rows, r.appendFeatures(nil, &r.rows[i]))
+	}
+	return s, r.save()
+}
+
+// NewTeam returns a team of which nothing is known: it predicts by sequence.
+func NewTeam() *Team {
+	t := &Team{Weights: make([]float64, Slots)}
+	t.Weights[Sequence] = 1
+	return t
+}
+
+// weightUnit is the precision of weights in the settings, in parts of 1.
+const weightUnit = 1024
+
+// AppendJSON appends the team in the form of the settings: {"model": the weights as
+// 16-bit numbers in base64}.
+func (t *Team) AppendJSON(dst []byte) []byte {
+	var b []byte
+	for _, f := range t.Weights {
+		b = binary.LittleEndian.AppendUint16(b, uint16(int16(min(max(math.Round(f*weightUnit), math.MinInt16), math.MaxInt16))))
+	}
+	w := policy.NewWriter(dst)
+	w.Object()
+	w.Key("model")
+	w.String(base64.StdEncoding.EncodeToString(b))
+	w.EndObject()
+	return w.Bytes()
+}
+
+// Errors of settings. They are short because the sandbox cuts long messages.
 const (
-	fRecency      = iota // logarithms of each habit
-	fAirtime             //
-	fSequence            //
-	fTeamSequence        // and of the estimates from past conversations
-	fTeamNaming          //
-	fAddressed           // the rest is 0 or 1
-	fNamed               //
-	fPending             //
-	fTool                //
-	fBack                // spoke before the last speaker
-	fBackQuestion        // who asked something
-	fBackShort           // who said no more than three words
-	fNewcomer            //
-	fHuman               //
-	Features             // how many there are
+	olderTeam   = "learned by an older version of moot; run `moot policy learn` again"
+	damagedTeam = "not what `moot policy learn` wrote; run it again"
 )
 
-// Sequence is the feature that training starts from.
-const Sequence = fSequence
-
-// teach sets the features of all rows and the probabilities by the law of the team:
-//
-//	p = exp(w.x + words) / sum of the same
-func (r *room) teach() {
-	r.setFeatures()
-	most := math.Inf(-1)
-	for i := range r.rows {
-		w := &r.rows[i]
-		w.z = r.team.words(&r.last, w, r.agents[w.seat].ID)
-		for f, x := range w.x {
-			w.z += r.team.Weights[f] * x
+// readTeam decodes a team from the settings.
+func readTeam(in *policy.Reader) *Team {
+	var b []byte
+	for in.Object(); in.More(); {
+		switch k := in.Key(); k {
+		case "model":
+			b, _ = base64.StdEncoding.DecodeString(in.String()) // of another length if it is damaged
+		case "weights", "counts", "words", "vectors":
+			in.Fail(olderTeam)
+		default:
+			in.Unknown(k)
 		}
-		most = max(most, w.z)
 	}
-	sum := 0.0
-	for i := range r.rows {
-		r.rows[i].z = math.Exp(r.rows[i].z - most)
-		sum += r.rows[i].z
+	if len(b) != 2*Slots {
+		in.Fail(damagedTeam)
+		return nil
 	}
-	for i := range r.rows {
-		r.rows[i].part[partTaught] = fine(r.rows[i].z / sum)
+	t := NewTeam()
+	for i := range t.Weights {
+		t.Weights[i] = float64(int16(binary.LittleEndian.Uint16(b[2*i:]))) / weightUnit
 	}
-}
-
-func (r *room) setFeatures() {
-	r.teamEstimates()
-	for i := range r.rows {
-		w := &r.rows[i]
-		a := &r.agents[w.seat]
-		for h := range habitCount {
-			w.x[fRecency+h] = logOf(w.habit[h])
-		}
-		back := w.bucket == 1
-		w.x[fAddressed] = is(a.ID == r.last.addressed)
-		w.x[fNamed] = is(a.ID == r.last.named)
-		w.x[fPending] = is(w.pending)
-		w.x[fTool] = is(w.tool)
-		w.x[fBack] = is(back)
-		w.x[fBackQuestion] = is(back && r.last.question)
-		w.x[fBackShort] = is(back && r.last.short)
-		w.x[fNewcomer] = is(w.person == newcomer)
-		w.x[fHuman] = is(a.Kind == policy.Human)
-	}
-}
-
-// logOf is the natural logarithm with a floor, so that no estimate rules out a
-// candidate.
-func logOf(p float64) float64 { return math.Log(max(p, 1e-5)) }
-
-// teamEstimates sets the features of past conversations. The estimates back off
-// from longer contexts to shorter ones and to the sequence of this room.
-func (r *room) teamEstimates() {
-	keys := r.context()
-	for i := range r.rows {
-		r.rows[i].z = 1 / float64(len(r.rows))
-	}
-	r.teamEstimate(keys[afterAny], 2)
-	for i := range r.rows {
-		r.rows[i].z = .5*r.rows[i].z + .5*r.rows[i].habit[sequence]
-	}
-	r.teamEstimate(keys[afterOne], 1)
-	for i := range r.rows {
-		w := &r.rows[i]
-		w.pair = w.z
-		w.z = .7*w.z + .3*w.habit[sequence]
-	}
-	r.teamEstimate(keys[afterTwo], 1)
-	for i := range r.rows {
-		r.rows[i].x[fTeamSequence] = logOf(r.rows[i].z)
-		r.rows[i].z = r.rows[i].pair
-	}
-	r.teamEstimate(keys[afterNaming], 1)
-	for i := range r.rows {
-		r.rows[i].x[fTeamNaming] = logOf(r.rows[i].z)
-	}
-}
-
-// teamEstimate smooths the counts of a context with the base in z:
-//
-//	z <- (n + alpha z) / (sum n + alpha)
-func (r *room) teamEstimate(context uint64, alpha float64) {
-	sum := alpha
-	for i := range r.rows {
-		w := &r.rows[i]
-		w.count = r.team.count(keyOf(context, r.agents[w.seat].ID))
-		sum += w.count
-	}
-	for i := range r.rows {
-		r.rows[i].z = (r.rows[i].count + alpha*r.rows[i].z) / sum
-	}
-}
-
-// count returns the count of a key.
-func (t *Team) count(key uint32) float64 {
-	n := float64(t.counts[key])
-	if n > 0 && t.Own != nil {
-		n -= t.Own(key)
-	}
-	return max(n, 0)
+	return t
 }

@@ -1,14 +1,10 @@
 package adaptive
 
-import "math"
+import "slices"
 
-// Words predict the next speaker if roles are fixed: after "query" the database
-// agent speaks. A word has a weight for each candidate and for each bucket of
-// recency. The weights share slots by their hashes (Weinberger and others, Feature
-// Hashing for Large Scale Multitask Learning, 2009).
-
-// WordSlots is the number of word weights of a Team.
-const WordSlots = 8192
+// A word is a run of letters. The words of a turn are features of the law of a team,
+// by their hashes: after "query" the database agent speaks. The words of what
+// participants are called are in stems.go.
 
 // Bounds of the words of a turn: the first and the last ones.
 const (
@@ -20,45 +16,18 @@ const (
 // appendWords appends the hashes of the distinct words at the beginning and at
 // the end of a text. A word at the beginning has another hash than elsewhere.
 func appendWords(bag []uint16, text string) []uint16 {
-	at := 0
+	word := ""
 	for range firstWords {
-		start := nextByte(text, at, true)
-		at = nextByte(text, start, false)
-		if start == at {
-			return bag
+		if word, text = firstWord(text); word != "" {
+			bag = addWord(bag, word, '^')
 		}
-		bag = addWord(bag, text[start:at], '^')
 	}
-	end := len(text)
 	for range lastWords {
-		for end > at && !wordByte(text[end-1]) {
-			end--
+		if text, word = lastWord(text); word != "" {
+			bag = addWord(bag, word, 0)
 		}
-		start := end
-		for start > at && wordByte(text[start-1]) {
-			start--
-		}
-		if start == end {
-			break
-		}
-		bag = addWord(bag, text[start:end], 0)
-		end = start
 	}
 	return bag
-}
-
-// nextByte returns the next place from at on with a byte that is part of a word, or
-// is not, or the end.
-func nextByte(text string, at int, part bool) int {
-	for at < len(text) && wordByte(text[at]) != part {
-		at++
-	}
-	return at
-}
-
-// wordByte reports whether c is part of a word: a letter, a digit, or above ASCII.
-func wordByte(c byte) bool {
-	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
 }
 
 func addWord(bag []uint16, word string, place uint64) []uint16 {
@@ -70,42 +39,54 @@ func addWord(bag []uint16, word string, place uint64) []uint16 {
 		}
 		h = (h ^ uint64(c)) * 1099511628211
 	}
-	w := uint16(mix(h, 0) >> 48)
-	for _, have := range bag {
-		if have == w {
-			return bag
+	h = mix(h, 0)
+	if w := uint16(h >> 48); !slices.Contains(bag, w) {
+		return append(bag, w)
+	}
+	return bag
+}
+
+// firstWord splits a text after its first word, which is "" if there is none.
+func firstWord(text string) (word, rest string) {
+	start := 0
+	for start < len(text) && class[text[start]] == other {
+		start++
+	}
+	end := start
+	for end < len(text) && class[text[end]] != other {
+		end++
+	}
+	return text[start:end], text[end:]
+}
+
+// lastWord splits a text before its last word, which is "" if there is none.
+func lastWord(text string) (rest, word string) {
+	end := len(text)
+	for end > 0 && class[text[end-1]] == other {
+		end--
+	}
+	start := end
+	for start > 0 && class[text[start-1]] != other {
+		start--
+	}
+	return text[:start], text[start:end]
+}
+
+// Classes of bytes. Those above ASCII count as small letters.
+const (
+	other = iota
+	small
+	capital
+)
+
+var class = func() (all [256]byte) {
+	for c := range all {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			all[c] = capital
+		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= 0x80:
+			all[c] = small
 		}
 	}
-	return append(bag, w)
-}
-
-// shortText reports whether a text has at most three words.
-func shortText(text string) bool {
-	at := 0
-	for range 4 {
-		start := nextByte(text, at, true)
-		if at = nextByte(text, start, false); start == at {
-			return true
-		}
-	}
-	return false
-}
-
-// slots returns the two slots of a word for a candidate.
-func slots(word uint16, bucket int, id uint64) (byID, byBucket int) {
-	return int(mix(id, uint64(word)) >> 40 % WordSlots), int(mix(uint64(bucket+1), uint64(word)) >> 40 % WordSlots)
-}
-
-// words returns what the words of a turn add to the score of a row: the sum of
-// their weights divided by the square root of their number.
-func (t *Team) words(last *turn, w *row, id string) float64 {
-	if len(t.Words) == 0 || len(last.words) == 0 {
-		return 0
-	}
-	sum, h := 0.0, hash(id)
-	for _, word := range last.words {
-		a, b := slots(word, w.bucket, h)
-		sum += t.Words[a] + t.Words[b]
-	}
-	return sum / math.Sqrt(float64(len(last.words)))
-}
+	return all
+}()

@@ -41,8 +41,8 @@ func newPolicyLearnCmd(a *commands) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "learn TRANSCRIPT...",
 		Short: "Teach the policy adaptive or wasteguard from past transcripts",
-		Long: "learn counts who followed whom in past talks of a team, weighs what was said\n" +
-			"before whom, and writes settings for the policy adaptive that hold both. Talks\n" +
+		Long: "learn weighs who followed whom in past talks of a team, and what was said before\n" +
+			"whom, and writes settings for the policy adaptive that hold these weights. Talks\n" +
 			"that nearly repeat an earlier one are named and left out, because they would\n" +
 			"teach that the past comes again to the letter.\n\n" +
 			"A TRANSCRIPT is a room of the data folder or a file, as for `moot replay`. What\n" +
@@ -146,12 +146,10 @@ func (a *commands) learn(ctx context.Context, src *source.Sources, f learnFlags)
 	}
 	var settings []byte
 	if f.out != "" {
-		p := a.Percent("learning")
 		if withTeam {
-			out.team = training.Learn(talks, p.Part)
+			out.team = training.Learn(talks)
 		}
 		settings, r.LeftOut = out.settings(f.threshold), out.leftOut(&r)
-		p.End()
 		r.File, r.Bytes = f.out, len(settings)
 		if f.out == "-" {
 			_, err := a.Stdout.Write(settings)

@@ -74,11 +74,11 @@ func team(t *testing.T, n int) (talks []*Talk) {
 func TestLearn(t *testing.T) {
 	t.Parallel()
 	talks := team(t, 42)
-	fromTeam := Learn(talks[:40], nil)
+	fromTeam := Learn(talks[:40])
 	settings := func(team *adaptive.Team) policy.JSON {
 		return append(append([]byte(`{"team":`), team.AppendJSON(nil)...), '}')
 	}
-	if again := Learn(talks[:40], nil); !bytes.Equal(settings(fromTeam), settings(again)) {
+	if again := Learn(talks[:40]); !bytes.Equal(settings(fromTeam), settings(again)) {
 		t.Error("learning twice gives other settings")
 	}
 	p := adaptive.New()
@@ -109,15 +109,14 @@ func TestLearn(t *testing.T) {
 
 func TestTeamSettingsAreStrict(t *testing.T) {
 	t.Parallel()
-	good := string(Learn(team(t, 3), nil).AppendJSON(nil))
+	good := string(Learn(team(t, 3)).AppendJSON(nil))
 	for _, c := range []struct{ old, new, want string }{
-		{`"weights":[`, `"weights":[1,`, "not what `moot policy learn` wrote"},
-		{`"counts":"`, `"counts":"_`, "not what `moot policy learn` wrote"},
-		{`"words":"`, `"words":"A`, "not what `moot policy learn` wrote"},
-		{`"words":`, `"word":`, `unknown key "word"`},
-		{`"weights":[`, `"words":[`, "expected a string"},
-		{`{"weights"`, `["weights"`, "expected an object"},
-		{`"weights":[`, `"vectors":[`, "learned by an older version of moot; run `moot policy learn` again"},
+		{`"model":"`, `"model":"_`, "not what `moot policy learn` wrote"},
+		{`"model":"`, `"model":"AAAA`, "not what `moot policy learn` wrote"},
+		{`"model":`, `"word":`, `unknown key "word"`},
+		{`{"model"`, `["model"`, "expected an object"},
+		{`"model":`, `"counts":`, "learned by an older version of moot; run `moot policy learn` again"},
+		{`"model":`, `"weights":[1],"model":`, "learned by an older version of moot; run `moot policy learn` again"},
 	} {
 		err := adaptive.New().Configure(policy.JSON(`{"team":` + strings.Replace(good, c.old, c.new, 1) + `}`))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

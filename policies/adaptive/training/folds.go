@@ -9,7 +9,7 @@ func Folds(talks []*Talk, n int, progress func(part float64)) *Score {
 	total := &Score{}
 	for fold := range min(n, len(talks)) {
 		learned, asked := split(talks, n, fold)
-		total.Add(Measure(adaptive.NewWith(Learn(learned, nil)), asked))
+		total.Add(Measure(adaptive.NewWith(Learn(learned)), asked))
 		if progress != nil {
 			progress(float64(fold+1) / float64(n))
 		}

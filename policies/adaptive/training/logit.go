@@ -9,98 +9,73 @@ import (
 
 // Parameters of the training.
 const (
-	epochs   = 4
-	rate     = 0.1  // of AdaGrad, for the features
-	wordRate = 0.05 // for the words
-	pull     = 1e-4 // L2 regularisation
+	epochs     = 8
+	rate       = 0.1   // of AdaGrad, for the features that every team has
+	hashedRate = 0.015 // for those of participants and words
+	pull       = 3e-3  // L2 regularisation, towards the weights to begin with
+	meanEvery  = 32    // examples of the last epoch from one set of weights in the mean to the next
 )
-
-// An example is a decision for training.
-type example adaptive.Study
 
 // fit trains the weights of a team: a conditional logit model (McFadden, 1974), in
 // which the probability of a candidate is the softmax of the weighted sum of its
 // features. AdaGrad (Duchi, Hazan and Singer, 2011) maximises the likelihood, in
-// random order in each epoch. The weights of the features are the averages of the
-// last epoch.
-func fit(team *adaptive.Team, examples []example) {
-	team.Words = make([]float64, adaptive.WordSlots)
-	w := [adaptive.Features]float64{adaptive.Sequence: 1} // the weights to begin with
-	start, squares, sums := w, w, w
-	clear(squares[:])
-	clear(sums[:])
-	wordSquares := make([]float64, adaptive.WordSlots)
+// random order in each epoch. The result is the mean of the weights in the last epoch.
+func fit(team *adaptive.Team, examples []adaptive.Study) {
+	m := model{w: team.Weights, squares: make([]float64, adaptive.Slots)}
+	sum, n := make([]float64, adaptive.Slots), 0.0
 	rng := rand.New(rand.NewPCG(7, 7))
-	var p []float64
 	for epoch := range epochs {
 		rng.Shuffle(len(examples), func(i, j int) { examples[i], examples[j] = examples[j], examples[i] })
 		for i := range examples {
-			e := &examples[i]
-			p = e.softmax(w[:], team.Words, p[:0])
-			var g [adaptive.Features]float64
-			for k := range e.Rows {
-				for f, x := range e.Rows[k].X {
-					g[f] += e.error(k, p) * x
-				}
-				e.fitWords(k, e.error(k, p), team.Words, wordSquares)
-			}
-			for f := range w {
-				step(&w[f], g[f]-pull*(w[f]-start[f]), &squares[f], rate)
-				if epoch == epochs-1 {
-					sums[f] += w[f]
+			m.learn(&examples[i])
+			if epoch == epochs-1 && i%meanEvery == 0 {
+				n++
+				for slot, w := range m.w {
+					sum[slot] += w
 				}
 			}
 		}
 	}
-	for f := range sums {
-		team.Weights[f] = sums[f] / float64(max(len(examples), 1))
+	for slot := range sum {
+		team.Weights[slot] = sum[slot] / max(n, 1)
 	}
 }
 
-// step makes a step of AdaGrad.
-func step(w *float64, by float64, squares *float64, rate float64) {
-	*squares += by * by
-	*w += rate * by / (math.Sqrt(*squares) + 1e-6)
+// A model holds the weights in training, and the sums of the squares of their steps.
+type model struct {
+	w, squares []float64
+	p          []float64 // of the candidates of an example
 }
 
-// error is what the probability of row k lacks: the derivative of the logarithm of
-// the likelihood by the score of the row.
-func (e *example) error(k int, p []float64) float64 {
-	if k == e.Truth {
-		return 1 - p[k]
+// learn makes a step of AdaGrad for each feature of each candidate. The derivative of
+// the log-likelihood by the score of a candidate is 1 or 0, the truth, minus its
+// probability.
+func (m *model) learn(e *adaptive.Study) {
+	m.p = m.p[:0]
+	for _, x := range e.Rows {
+		m.p = append(m.p, adaptive.Score(m.w, x))
 	}
-	return -p[k]
-}
-
-func (e *example) fitWords(k int, by float64, words, squares []float64) {
-	slots := e.Rows[k].Slots
-	by /= math.Sqrt(max(float64(len(slots)/2), 1))
-	for _, s := range slots {
-		step(&words[s], by-pull*words[s], &squares[s], wordRate)
-	}
-}
-
-// softmax appends the probabilities of the rows.
-func (e *example) softmax(w, words, p []float64) []float64 {
-	most, sum := math.Inf(-1), 0.0
-	for k := range e.Rows {
-		c, z := &e.Rows[k], 0.0
-		for _, s := range c.Slots {
-			z += words[s]
+	adaptive.Softmax(m.p)
+	for k, x := range e.Rows {
+		slope := -m.p[k]
+		if k == e.Truth {
+			slope++
 		}
-		z /= math.Sqrt(max(float64(len(c.Slots)/2), 1))
-		for f, x := range c.X {
-			z += w[f] * x
+		for _, f := range x {
+			m.step(f.Slot, slope*f.X)
 		}
-		most = max(most, z)
-		p = append(p, z)
 	}
-	for k := range p {
-		p[k] = math.Exp(p[k] - most)
-		sum += p[k]
+}
+
+func (m *model) step(slot int, by float64) {
+	start, speed := 0.0, hashedRate
+	if slot < adaptive.CommonFeatures {
+		speed = rate
 	}
-	for k := range p {
-		p[k] /= sum
+	if slot == adaptive.Sequence {
+		start = 1
 	}
-	return p
+	by -= pull * (m.w[slot] - start)
+	m.squares[slot] += by * by
+	m.w[slot] += speed * by / (math.Sqrt(m.squares[slot]) + 1e-6)
 }
