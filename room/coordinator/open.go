@@ -132,7 +132,7 @@ func newRoom(ctx context.Context, cfg Config, id string) (*Room, error) {
 		endpoints: map[string]*driver{},
 	}
 	r.nest.host = cfg.host
-	r.effects = workerPool{runs: make(chan func()), quit: r.quit}
+	r.effects.runs, r.effects.quit = make(chan func()), r.quit
 	r.texts = messageCache{log: cfg.Log, room: id}
 	r.hub.log, r.hub.room, r.hub.worker = cfg.Log, id, r.effects.Go
 	entries, err := cfg.Log.Read(ctx, id, log.Pos{}, 1)
