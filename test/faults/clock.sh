@@ -9,9 +9,11 @@ command -v unshare >/dev/null && unshare --time --monotonic 1000 true 2>/dev/nul
 }
 room 12 20ms
 : >acked
-for jump in 0 100000000 1 31536000; do
-	under=(unshare --time --monotonic "$jump" --boottime "$jump" timeout -s KILL 0.3)
+seconds=0.3
+for jump in 0 100000000 1 31536000 0 100000000; do
+	under=(unshare --time --monotonic "$jump" --boottime "$jump" timeout -s KILL "$seconds")
 	begin "$(id)"
+	[[ -n $(id) ]] || seconds=20 # on a busy machine
 	((code == 137 || code == 5)) || fail "after a jump of $jump s: exit code $code"
 	[[ -z $(id) ]] || check "$(id)" "after a jump of $jump s"
 done

@@ -2,7 +2,7 @@
 # Runs a room twice at once, with its lock and with a lock that was deleted. The log lets
 # one of them append.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-room 30 100ms
+room 40 200ms
 : >acked
 : >first
 "$moot" run --headless --no-input -o jsonl </dev/null >first 2>first.err &

@@ -6,7 +6,7 @@ room 2
 fresh
 begin
 first=$(id)
-room 30 20ms
+room 30 200ms
 : >acked
 "$moot" run --headless --no-input -o jsonl </dev/null >acked 2>err &
 pid=$!

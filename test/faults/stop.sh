@@ -3,7 +3,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 seconds=60
 [[ -z $short ]] || seconds=5
-room 30 50ms
+room 30 200ms
 : >acked
 "$moot" run --headless --no-input -o jsonl </dev/null >acked 2>err &
 pid=$!
