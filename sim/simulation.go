@@ -77,7 +77,7 @@ func (s *simulation) quiet() {
 }
 
 // maxRooms bounds the rooms of a run, without those of calls.
-const maxRooms = 8
+const maxRooms = 8 // of a run with the usual number of steps
 
 // passTime lets time pass until the next timer. Where that is long, a person often acts
 // first, or makes another room when all have ended.
@@ -92,7 +92,7 @@ func (s *simulation) passTime() {
 			rooms++
 		}
 	}
-	if !s.anyOpen() && rooms < maxRooms {
+	if (!s.anyOpen() || s.src.percent(10)) && rooms < max(maxRooms, s.cfg.Steps/40) {
 		s.addRoom("r" + strconv.Itoa(rooms+1))
 		s.open(s.facts[len(s.facts)-1])
 		return
