@@ -177,12 +177,12 @@ func TestWaiting(t *testing.T) {
 // TestWaitingChain: what waits in a child room says who called whom, and no caller changes
 // the room by it.
 func TestWaitingChain(t *testing.T) {
-	s := room.State{Spec: room.Spec{Room: "r3", Call: &room.CallOf{Chain: []calls.Link{{Agent: "lead", Room: "r1"}, {Agent: "dba", Room: "r2"}}}}}
+	s := room.State{Spec: room.Spec{Room: "r3", Call: &room.CallOf{Room: "r2", Call: "c7", Caller: "dba", Agent: "coder", Chain: []calls.Link{{Agent: "lead", Room: "r1"}, {Agent: "dba", Room: "r2"}}}}}
 	w := s.Waiting()
 	if len(w.Chain) != 2 || w.Chain[0] != (calls.Link{Agent: "lead", Room: "r1"}) || w.Chain[1].Agent != "dba" {
 		t.Errorf("the chain is %+v", w.Chain)
 	}
-	if v := s.View(room.Internal).Call; v == nil || len(v.Chain) != 2 {
+	if v := s.View(room.Internal).Call; v == nil || len(v.Chain) != 2 || v.Room != "r2" || v.Call != "c7" || v.Caller != "dba" || v.Agent != "coder" {
 		t.Errorf("the view has the call %+v", v)
 	}
 	if v := s.View(room.UserVisible).Call; v != nil {

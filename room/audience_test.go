@@ -55,6 +55,7 @@ func TestMessageReaders(t *testing.T) {
 		m := room.Message{
 			From: "ann", To: "bob", Visibility: c.visibility, Text: whole, Summary: summary, Payload: []byte(`1`),
 			Tools: []room.ToolCall{{Title: "read plan.md"}}, ToolsMore: 1,
+			Receivers: []string{"bob"}, Notify: room.NotifyIdle,
 		}
 		see := func(m room.Message, ok bool) string {
 			switch {
@@ -83,6 +84,9 @@ func TestMessageReaders(t *testing.T) {
 			}
 			if seen, _ := m.VisibleAt(level); (len(seen.Tools) == 1 && seen.ToolsMore == 1) != (level == room.Internal) || (seen.Tools == nil) != (seen.ToolsMore == 0) {
 				t.Errorf("%q: level %s sees the tool calls %+v and %d more", c.visibility, level, seen.Tools, seen.ToolsMore)
+			}
+			if seen, _ := m.VisibleAt(level); (seen.Receivers != nil) != (level == room.Internal) || (seen.Notify != "") != (level == room.Internal) {
+				t.Errorf("%q: level %s sees the receivers %v and the wish %q", c.visibility, level, seen.Receivers, seen.Notify)
 			}
 		}
 		if all := room.Audience(m).All(); all != (c.cyd != nothing) {

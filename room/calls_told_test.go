@@ -11,12 +11,20 @@ import (
 
 // results returns the texts of the messages with results of calls.
 func (b *bench) results() (texts []string) {
-	for _, e := range b.log {
-		if m, ok := e.Body.(room.MessagePosted); ok && m.Message.Kind == kinds.CallResult {
-			texts = append(texts, m.Message.Correlation+" "+m.Message.To+" "+m.Message.Text)
-		}
+	for _, m := range b.ofKind(kinds.CallResult) {
+		texts = append(texts, m.Correlation+" "+m.To+" "+m.Text)
 	}
 	return texts
+}
+
+// ofKind returns the messages of a kind.
+func (b *bench) ofKind(kind string) (all []room.Message) {
+	for _, e := range b.log {
+		if m, ok := e.Body.(room.MessagePosted); ok && m.Message.Kind == kind {
+			all = append(all, m.Message)
+		}
+	}
+	return all
 }
 
 func (b *bench) returned(call, output string) {
@@ -44,6 +52,11 @@ func TestCallTold(t *testing.T) {
 		}
 		if got := b.results(); len(got) != 2 || got[0] != "c1 lead one" || got[1] != "c2 lead two" || !b.state.Calls[0].Posted || !b.state.Calls[1].Posted {
 			t.Errorf("%q", got)
+		}
+	}
+	for i, id := range []string{"r1.c1", "r1.c2"} { // one message for each call, whatever is repeated
+		if m := b.ofKind(kinds.CallResult)[i]; m.ID != id {
+			t.Errorf("the result has the id %s, want %s", m.ID, id)
 		}
 	}
 	for range 2 { // nor does a wait that was lost post them again
@@ -97,6 +110,25 @@ func TestCallAskedCaller(t *testing.T) {
 		b.returned("c2", "two")
 		if got := len(b.results()); got != 0 && want > 0 || got != 1 && want == 0 {
 			t.Errorf("asked %s: %q", asked, b.results())
+		}
+	}
+}
+
+// TestStrayResult: a result of a call that the room does not know, that is open or that
+// another agent has made tells the caller of no call.
+func TestStrayResult(t *testing.T) {
+	b := callRoom(t, room.Limits{}, nil)
+	if err := b.call(calls.Args{Agent: "a", Task: "x"}, calls.Args{Agent: "b", Task: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	b.returned("c2", "two")
+	for _, m := range []room.Message{{To: "lead", Correlation: "c9"}, {To: "lead", Correlation: "c1"}, {To: "a", Correlation: "c2"}} {
+		m.From, m.Kind, m.Visibility = "b", kinds.CallResult, room.Internal
+		record(b, room.MessagePosted{Message: m})
+	}
+	for _, c := range b.state.Calls {
+		if c.Posted {
+			t.Errorf("the result of %s is told", c.ID)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/loops"
 )
 
 // TestFollows checks which events can follow the state of a room.
@@ -96,13 +97,16 @@ func TestRaisedLimits(t *testing.T) {
 		limits room.Limits
 		want   func(*room.Limits)
 	}{
-		"maxTurns":    {room.Limits{MaxTurns: 3}, func(l *room.Limits) { l.MaxTurns = 14 }}, // 7 were granted
-		"maxDuration": {room.Limits{MaxDuration: time.Minute}, func(l *room.Limits) { l.MaxDuration = 5 * time.Minute }},
-		"maxFailures": {room.Limits{MaxFailures: 1}, func(l *room.Limits) { l.MaxFailures = 4 }},
-		"maxTokens":   {room.Limits{MaxTokens: 50}, func(l *room.Limits) { l.MaxTokens = 2*900 + 100 }},
-		"maxCost":     {room.Limits{MaxCost: 50}, func(l *room.Limits) { l.MaxCost = 2*800 + 300 }},
-		"same-text":   {room.Limits{SameText: 3, SameTextOf: 4}, func(l *room.Limits) { l.SameText, l.SameTextOf = 6, 6 }},
-		"person":      {room.Limits{MaxTurns: 3}, func(*room.Limits) {}},
+		"maxTurns":     {room.Limits{MaxTurns: 3}, func(l *room.Limits) { l.MaxTurns = 14 }}, // 7 were granted
+		"maxDuration":  {room.Limits{MaxDuration: time.Minute}, func(l *room.Limits) { l.MaxDuration = 5 * time.Minute }},
+		"maxFailures":  {room.Limits{MaxFailures: 1}, func(l *room.Limits) { l.MaxFailures = 4 }},
+		"maxTokens":    {room.Limits{MaxTokens: 50}, func(l *room.Limits) { l.MaxTokens = 2*900 + 100 }},
+		"maxCost":      {room.Limits{MaxCost: 50}, func(l *room.Limits) { l.MaxCost = 2*800 + 300 }},
+		"same-text":    {room.Limits{SameText: 3, SameTextOf: 4}, func(l *room.Limits) { l.SameText, l.SameTextOf = 6, 6 }},
+		loops.Ring:     {room.Limits{}, func(l *room.Limits) { l.MaxRing = 40 }},
+		loops.PingPong: {room.Limits{}, func(l *room.Limits) { l.MaxPingPong = 8 }},
+		loops.Internal: {room.Limits{}, func(l *room.Limits) { l.MaxInternal = 24 }},
+		"person":       {room.Limits{MaxTurns: 3}, func(*room.Limits) {}},
 	} {
 		s := opened(t, "a/price:3000000 b/price:1000000 me/human").state
 		s.Limits = room.Defaults(false)

@@ -177,3 +177,26 @@ func TestLongDiff(t *testing.T) {
 		}
 	}
 }
+
+// TestSignIn: a request to sign in is one of the room, whatever its kind says. It is open
+// until it is answered.
+func TestSignIn(t *testing.T) {
+	b := opened(t, "a b me/human")
+	b.play("speak a go")
+	if b.state.RequestOpen("1.1") {
+		t.Error("a request is open before it was made")
+	}
+	if err := b.act("a", room.Asked{Request: "q1", SignIn: true, Permission: room.Permission{Kind: "execute", Title: "sign in"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.state.Turn.Requests[0].Permission.Kind; got != room.ActionSignIn {
+		t.Errorf("the kind is %q", got)
+	}
+	if !b.state.RequestOpen("1.1") || b.state.RequestOpen("1.2") {
+		t.Error("the request 1.1 alone is open")
+	}
+	b.play("permit")
+	if b.state.RequestOpen("1.1") {
+		t.Error("it is open after its answer")
+	}
+}

@@ -1,12 +1,14 @@
 package room_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/calls"
 )
@@ -133,5 +135,31 @@ func TestToolRightsAreInternal(t *testing.T) {
 	}
 	if got, _ := e.VisibleAt(room.Internal); got.Body.(room.Joined).Participant.MayUse == nil {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestMayStart: an agent starts others with what it may delegate; one that was called only
+// if it may call them.
+func TestMayStart(t *testing.T) {
+	for name, c := range map[string]struct {
+		id   string
+		call *room.CallOf
+		want string
+	}{
+		"of a room":     {"lead", nil, "read edit"},
+		"of a call":     {"lead", &room.CallOf{Agent: "lead", MaxDepth: 5, Delegate: []string{"read"}}, "ROOM-CALL-DENIED"},
+		"of a nested":   {"lead", &room.CallOf{Agent: "lead", MaxDepth: 5, Delegate: []string{"read"}, Nested: true}, "read"},
+		"of no seat":    {"ghost", nil, "ROOM-DENIED"},
+		"no seat there": {"ghost", &room.CallOf{Agent: "lead"}, "ROOM-DENIED"},
+	} {
+		b := callRoom(t, room.Limits{}, func(o *room.Open) { o.Participants[0].MayUse, o.Spec.Call = []string{"read", "edit"}, c.call })
+		most, err := b.state.MayStart(c.id)
+		got := strings.Join(most.Names(), " ")
+		if coded, ok := errors.AsType[*problem.Error](err); ok {
+			got = coded.Code
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }
