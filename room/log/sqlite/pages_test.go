@@ -222,7 +222,9 @@ func (f *flipped) open(dir string) {
 	})
 }
 
-// salvage makes a backup and restores the rooms there that it names. It has all others.
+// salvage makes a backup and restores the rooms there that it names. It has all others. A
+// room that could be read at first may be among the named: the events that were stored
+// meanwhile went into the same structure.
 func (f *flipped) salvage(d *sqlite.DB) {
 	dir := f.t.TempDir()
 	damage, err := d.Backup(ctx, dir)
@@ -236,9 +238,6 @@ func (f *flipped) salvage(d *sqlite.DB) {
 		got, err := copied.Read(ctx, numbered(i), log.Pos{}, 0)
 		if err == nil && len(got) >= len(f.h.entries[i]) {
 			continue
-		}
-		if !slices.Contains(f.damaged, i) {
-			f.t.Errorf("%s: backing up: room %d is not in the copy: %v", f.what, i, err)
 		}
 		f.named("reading the copy of", i, err)
 		err = copied.Remove(ctx, numbered(i))
