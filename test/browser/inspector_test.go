@@ -65,7 +65,7 @@ func TestPageInspector(t *testing.T) {
 // testSharePanel downloads a transcript and signs another browser in with a link.
 func testSharePanel(t *testing.T, s served, b *browser, id string) {
 	b.run(t, chromedp.Click("#tab-share", chromedp.ByQuery))
-	b.until(t, `document.querySelectorAll("#panel-share .exports a").length === 6`)
+	b.until(t, `document.querySelectorAll("#panel-share .exports a").length === 7`)
 	if v := b.value(t, `fetch(document.querySelector("#panel-share .exports a").href).then(r => r.text())`); !strings.Contains(v, "Say why.") {
 		t.Errorf("the transcript is %s", v)
 	}

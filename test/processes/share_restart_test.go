@@ -7,9 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/room"
@@ -18,7 +20,8 @@ import (
 
 // frankAgent writes down what it is handed, and answers. With a file `once` it
 // ends after each answer; a file `crash` it takes away, and ends before one.
-const frankAgent = `while read -r line; do
+const frankAgent = `echo $$ >agent.pid
+while read -r line; do
   id=${line#*'"request_id":"'}; id=${id%%'"'*}
   printf '%s\n' "$line" >>frames
   if [ -e crash ]; then rm crash; echo out of memory >&2; exit 3; fi
@@ -157,6 +160,24 @@ func TestSharedShareRestarted(t *testing.T) {
 	}
 }
 
+// agentGone waits until the share has noticed that its agent's process has ended. A
+// request before that fails: the process may have got it. seat.forgot does not tell, as
+// the answer of a new process gives it, too.
+func (p *paced) agentGone() {
+	p.t.Helper()
+	b, err := os.ReadFile(filepath.Join(p.bob.dir, "agent.pid"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for syscall.Kill(pid, 0) == nil { // the share reaps it
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
 // TestSharedAgentEnds: an agent that ends after each answer is restarted for
 // each request, and handed everything.
 func TestSharedAgentEnds(t *testing.T) {
@@ -164,7 +185,9 @@ func TestSharedAgentEnds(t *testing.T) {
 	p.bob.write("once", "")
 	p.begin()
 	p.round("answered 1", "seat.forgot")
+	p.agentGone()
 	p.round("answered 2", "seat.forgot")
+	p.agentGone()
 	p.speak()
 	p.ends()
 	frames := p.frames()
