@@ -20,10 +20,10 @@ import (
 
 // frankAgent writes down what it is handed, and answers. With a file `once` it
 // ends after each answer; a file `crash` it takes away, and ends before one.
-const frankAgent = `echo $$ >agent.pid
-while read -r line; do
+const frankAgent = `while read -r line; do
   id=${line#*'"request_id":"'}; id=${id%%'"'*}
   printf '%s\n' "$line" >>frames
+  echo $$ >>pids
   if [ -e crash ]; then rm crash; echo out of memory >&2; exit 3; fi
   printf '{"type":"desktop.local_prompt.response","request_id":"%s","status":"ok","draft_message":"answered %s"}\n' "$id" "$(grep -c . frames)"
   [ ! -e once ] || exit 0
@@ -160,21 +160,23 @@ func TestSharedShareRestarted(t *testing.T) {
 	}
 }
 
-// agentGone waits until the share has noticed that its agent's process has ended. A
-// request before that fails: the process may have got it. seat.forgot does not tell, as
-// the answer of a new process gives it, too.
-func (p *paced) agentGone() {
+// ended waits until the share has noticed the end of the process that answered the
+// request n, which counts from 1. A request before that fails: the process may have got
+// it. seat.forgot does not tell, as the answer of a new process gives it, too.
+func (p *paced) ended(n int) {
 	p.t.Helper()
-	b, err := os.ReadFile(filepath.Join(p.bob.dir, "agent.pid"))
+	b, err := os.ReadFile(filepath.Join(p.bob.dir, "pids"))
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	pid, err := strconv.Atoi(strings.Fields(string(b))[n-1])
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for syscall.Kill(pid, 0) == nil { // the share reaps it
-		time.Sleep(10 * time.Millisecond)
+	for deadline := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) { // until the share reaps it
+		if time.Now().After(deadline) {
+			p.t.Fatalf("process %d of the agent has not ended", pid)
+		}
 	}
 }
 
@@ -185,9 +187,9 @@ func TestSharedAgentEnds(t *testing.T) {
 	p.bob.write("once", "")
 	p.begin()
 	p.round("answered 1", "seat.forgot")
-	p.agentGone()
+	p.ended(1)
 	p.round("answered 2", "seat.forgot")
-	p.agentGone()
+	p.ended(2)
 	p.speak()
 	p.ends()
 	frames := p.frames()
