@@ -23,7 +23,7 @@ import (
 const frankAgent = `while read -r line; do
   id=${line#*'"request_id":"'}; id=${id%%'"'*}
   printf '%s\n' "$line" >>frames
-  echo $$ >>pids
+  echo $$ >>askedPids
   if [ -e crash ]; then rm crash; echo out of memory >&2; exit 3; fi
   printf '{"type":"desktop.local_prompt.response","request_id":"%s","status":"ok","draft_message":"answered %s"}\n' "$id" "$(grep -c . frames)"
   [ ! -e once ] || exit 0
@@ -165,7 +165,7 @@ func TestSharedShareRestarted(t *testing.T) {
 // it. seat.forgot does not tell, as the answer of a new process gives it, too.
 func (p *paced) ended(n int) {
 	p.t.Helper()
-	b, err := os.ReadFile(filepath.Join(p.bob.dir, "pids"))
+	b, err := os.ReadFile(filepath.Join(p.bob.dir, "askedPids"))
 	if err != nil {
 		p.t.Fatal(err)
 	}
