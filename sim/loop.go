@@ -193,6 +193,7 @@ func (s *simulation) stopProcess() {
 // rooms of its calls end.
 func (h *hosted) endRun() {
 	h.ended, h.batch = true, nil
+	h.facts.lost = true // a batch on its way is written, or not, without this room
 	h.gate.close()
 	h.facts.left(h)
 	for _, x := range slices.Clone(h.proc.rooms) {

@@ -117,7 +117,7 @@ type facts struct {
 	liveSeq  int64 // of the state when the process ended
 	restored bool  // that state began with a snapshot
 	agents   []*agent
-	lost     bool // the process has ended and the room was not opened since
+	lost     bool // its run has ended and the room was not opened since
 }
 
 // acknowledged notes that a client was told of events through seq.
