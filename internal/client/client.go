@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/folkmoot/moot/internal/api"
+	"github.com/folkmoot/moot/internal/local"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 )
@@ -131,7 +132,10 @@ func problemOf(resp *http.Response) error {
 }
 
 // kinds are the sentinels of problems that callers branch on.
-var kinds = map[string]error{"ROOM-OVER": room.ErrOver}
+var kinds = map[string]error{
+	"ROOM-OVER": room.ErrOver,
+	"ROOM-IDLE": errors.Join(errUnreachable, local.ErrNone), // like a dial function that finds no process
+}
 
 // errUnreachable reports a server that does not answer now.
 var errUnreachable = errors.New("client: the server does not answer")

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -258,5 +259,41 @@ func TestServerRests(t *testing.T) {
 	}
 	if failed != "LOG-CORRUPT" {
 		t.Errorf("a stream that failed is reported as %q", failed)
+	}
+}
+
+// TestServerHasLeftRoom checks that a watch yields the pause of a room whose process
+// says, by the time the event arrives, that it no longer runs the room.
+func TestServerHasLeftRoom(t *testing.T) {
+	s := newFakeServer(t)
+	c := Local("", func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", s.web.Listener.Addr().String())
+	})
+	r, err := c.Room(t.Context(), "r_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.web.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if !strings.HasSuffix(q.URL.Path, "/events") || q.URL.Query().Get("after") != "0" {
+			w.WriteHeader(http.StatusConflict)
+			_ = json.NewEncoder(w).Encode(api.Problem{Code: "ROOM-IDLE", Detail: "no process runs the room"})
+			return
+		}
+		line, _ := room.MarshalEvent(room.Event{V: 1, Seq: 1, Actor: "host", Body: room.Paused{Reason: "the process ended"}})
+		fmt.Fprintf(w, "{\"event\":%s}\n", line)
+		_ = json.NewEncoder(w).Encode(api.Update{End: &api.End{Code: api.EndServer}})
+	})
+	paused := 0
+	for u, err := range r.Watch(t.Context(), 0, room.Internal) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u.Event.Seq == 1 {
+			paused++
+		}
+	}
+	if paused != 1 || r.View().Phase != room.PhasePaused {
+		t.Errorf("the pause was yielded %d times, and the room is %s", paused, r.View().Phase)
 	}
 }
