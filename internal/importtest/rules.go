@@ -41,8 +41,8 @@ var rules = []rule{
 	{pkg: "policies/builtins", may: "policies/policy policies/*", bare: true}, // the module that holds all of them
 	{pkg: "policies/templates", may: "policies policies/policy", bare: true},
 	{pkg: "policies/*", may: "policies/policy", never: "os/... net/... context", bare: true},
-	{pkg: "policies/adaptive/training/...", may: "policies/policy policies/adaptive policies/adaptive/training transcripts room room/names internal/logistic internal/minhash"}, // no part of the module
-	{pkg: "policies/wasteguard/training/...", may: "policies/policy policies/wasteguard internal/inference internal/logistic internal/minhash transcripts"},                     // no part of the module
+	{pkg: "policies/adaptive/training/...", may: "policies policies/policy policies/adaptive replay replay/... room internal/logistic internal/minhash"},    // no part of the module
+	{pkg: "policies/wasteguard/training/...", may: "policies/policy policies/wasteguard internal/inference internal/logistic internal/minhash transcripts"}, // no part of the module
 	{pkg: "policies/*/...", may: "policies/policy policies/*", bare: true},
 	{pkg: "policies", may: "policies/policy", bare: true},
 

@@ -15,12 +15,11 @@ import (
 
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/cli/source"
-	"github.com/folkmoot/moot/internal/inference"
 	"github.com/folkmoot/moot/internal/term"
-	"github.com/folkmoot/moot/policies/adaptive"
 	"github.com/folkmoot/moot/policies/adaptive/training"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/replay/history"
 	"github.com/folkmoot/moot/replay/score"
 )
 
@@ -134,12 +133,17 @@ func (a *commands) learn(ctx context.Context, src *source.Sources, f learnFlags)
 	}
 	if r.Folds > 0 {
 		p := a.Percent("folds")
-		untaught := training.Measure(adaptive.New(), training.Dealt(talks, r.Folds))
-		taught := training.Folds(talks, r.Folds, p.Part)
+		measured, err := training.Measure(ctx, talks, r.Folds, p.Part)
 		p.End()
-		r.Untaught, r.Taught, r.Difference = foresightOf(untaught), foresightOf(taught), differenceOf(untaught.PerTalk, taught.PerTalk, accuracy)
+		if err != nil {
+			return err
+		}
+		r.Untaught, r.Taught, r.Difference = foresightOf(&measured.Policies[0]), foresightOf(&measured.Policies[1]), differenceIn(measured)
 	}
-	out := lessons{head: r.judgeSilence(talks, f.force)}
+	var out lessons
+	if out.head, err = r.judgeSilence(talks, f.force); err != nil {
+		return err
+	}
 	withTeam := f.force || r.Difference.shown()
 	if f.out != "" && !withTeam && out.head == nil {
 		return cmp.Or(a.Emit(r, r.print), r.refusal())
@@ -147,7 +151,9 @@ func (a *commands) learn(ctx context.Context, src *source.Sources, f learnFlags)
 	var settings []byte
 	if f.out != "" {
 		if withTeam {
-			out.team = training.Learn(talks)
+			if out.team, err = training.Learn(talks); err != nil {
+				return err
+			}
 		}
 		settings, r.LeftOut = out.settings(f.threshold), out.leftOut(&r)
 		r.File, r.Bytes = f.out, len(settings)
@@ -163,14 +169,14 @@ func (a *commands) learn(ctx context.Context, src *source.Sources, f learnFlags)
 }
 
 // read collects the talks that differ.
-func (r *learnReport) read(ctx context.Context, src *source.Sources) ([]*training.Talk, error) {
-	var all []*training.Talk
+func (r *learnReport) read(ctx context.Context, src *source.Sources) ([]*history.Conversation, error) {
+	var all []*history.Conversation
 	err := src.Each(ctx, func(o source.Origin) error {
 		c, err := source.ConversationOf(o)
 		if err != nil {
 			return err
 		}
-		if t := training.NewTalk(c); t != nil {
+		if t := source.Replayed(c); training.Decisions(t) > 0 {
 			all = append(all, t)
 		} else {
 			r.TooShort++
@@ -190,16 +196,16 @@ func (r *learnReport) read(ctx context.Context, src *source.Sources) ([]*trainin
 	r.Near = append(r.Near, near...)
 	r.Talks = len(distinct)
 	for _, t := range distinct {
-		r.Decisions += t.Decisions()
+		r.Decisions += training.Decisions(t)
 	}
 	return distinct, nil
 }
 
-func foresightOf(s *training.Score) *foresight {
-	f := &foresight{Accuracy: s.Accuracy(), MRR: s.MRR(), ECE: s.Miscalibration(), Surest: [3]float64{s.Surest(.25), s.Surest(.5), s.Surest(.75)}}
-	i := inference.Intervals(s.PerTalk, accuracy, 1, learnResamples)[0]
-	f.Interval = [2]score.Figure{score.Figure(i[0]), score.Figure(i[1])}
-	return f
+func foresightOf(r *score.Result) *foresight {
+	return &foresight{
+		Accuracy: float64(r.Accuracy), Interval: r.Intervals["accuracy"], MRR: float64(r.MRR), ECE: float64(r.Risk.ECE),
+		Surest: [3]float64{float64(r.Risk.At(25)), float64(r.Risk.At(50)), float64(r.Risk.At(75))},
+	}
 }
 
 // evenOdds is the threshold of a learned head: both kinds of decisions weigh the same in

@@ -6,6 +6,7 @@ import (
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/inference"
 	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/replay/report"
 	"github.com/folkmoot/moot/replay/score"
 )
 
@@ -24,8 +25,21 @@ type learnDifference struct {
 	Detectable score.Figure    `json:"detectable"` // smallest difference that so many talks could show
 }
 
-// accuracy is the figure of rows of decisions and hits.
-func accuracy(total, out []float64) { out[0] = total[1] / total[0] }
+// differenceIn is the difference of the accuracy of two policies in a replay. It is nil for
+// a single talk.
+func differenceIn(r *report.Report) *learnDifference {
+	a, b := r.Policies[0].Policy, r.Policies[1].Policy
+	for _, c := range r.Comparisons {
+		if c.A == a && c.B == b && c.Figure == "accuracy" {
+			d := &learnDifference{Accuracy: c.Difference, Interval: c.Interval, P: c.P, Detectable: score.None()}
+			if c.Detectable != nil {
+				d.Detectable = *c.Detectable
+			}
+			return d
+		}
+	}
+	return nil
+}
 
 // differenceOf compares measurements of the same talks in the same order.
 func differenceOf(untaught, taught inference.Rows, figure inference.Figures) *learnDifference {

@@ -7,6 +7,7 @@ import (
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/policies/adaptive"
 	"github.com/folkmoot/moot/policies/adaptive/training"
+	"github.com/folkmoot/moot/replay/history"
 )
 
 // The lessons hold what settings are made of. Each part is judged by its own difference
@@ -28,16 +29,16 @@ func (l *lessons) leftOut(r *learnReport) (keys []string) {
 }
 
 // judgeSilence learns when an agent speaks. The head is nil unless it is to be written.
-func (r *learnReport) judgeSilence(talks []*training.Talk, force bool) *adaptive.Head {
-	head, s := training.LearnSilence(talks)
-	if r.Silence = s; head == nil {
-		return nil
+func (r *learnReport) judgeSilence(talks []*history.Conversation, force bool) (*adaptive.Head, error) {
+	head, s, err := training.LearnSilence(talks)
+	if r.Silence = s; head == nil || err != nil {
+		return nil, err
 	}
 	r.SilenceDifference = differenceOf(s.Untaught, s.Taught, func(total, out []float64) { out[0] = training.Balanced(total) })
 	if !force && !r.SilenceDifference.shown() {
-		return nil
+		return nil, nil
 	}
-	return head
+	return head, nil
 }
 
 // printSilence prints what recorded decisions to speak or to be silent have taught.

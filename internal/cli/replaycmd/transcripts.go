@@ -10,7 +10,6 @@ import (
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/replay/history"
 	"github.com/folkmoot/moot/room"
-	"github.com/folkmoot/moot/transcripts"
 )
 
 // errEnough ends an iteration over transcripts early.
@@ -94,28 +93,10 @@ func again(s *source.Sources, file string) iter.Seq2[room.Event, error] {
 func transcriptOf(o source.Origin) (history.Transcript, error) {
 	t := history.Transcript{Name: o.Room}
 	if o.Talk != nil {
-		t.Conversation = replayedConversation(o.Talk)
+		t.Conversation = source.Replayed(o.Talk)
 		return t, nil
 	}
 	var err error
 	t.Room, err = source.EventsOf(o.Entries)
 	return t, err
-}
-
-// replayedConversation converts a conversation for replay.
-func replayedConversation(c *transcripts.Conversation) *history.Conversation {
-	t := &history.Conversation{ID: c.ID, Objective: c.Objective()}
-	for _, p := range c.Participants {
-		t.Participants = append(t.Participants, history.Participant{ID: p.ID, Name: p.Name, Kind: p.Kind, Role: p.Role})
-	}
-	clocks := c.Clocks()
-	t.Turns = make([]history.Turn, 0, len(c.Turns))
-	for i, turn := range c.Turns {
-		t.Turns = append(t.Turns, history.Turn{Speaker: turn.Speaker, Text: turn.Text, To: turn.Addressees, Clock: clocks[i], Usage: turn.Usage})
-	}
-	at := c.DecisionClocks()
-	for i, d := range c.Decisions {
-		t.Decisions = append(t.Decisions, history.Decision{Before: d.Before, Agent: d.Agent, Speak: d.Decision == transcripts.Speaks, Clock: at[i]})
-	}
-	return t
 }

@@ -17,7 +17,7 @@ import (
 func BenchmarkSandbox(b *testing.B) {
 	for _, set := range []string{"whowhen", "meetings-ami", "llmafia", "space-short", "meetings-committee", "long-space", "irc-channels"} {
 		talks := shared(b, set).Talks
-		all := inputs(adaptive.New(), talks[len(talks)/2], 2000)
+		all := inputs(b, adaptive.New(), talks[len(talks)/2], 2000)
 		for _, name := range []string{"adaptive", "roundrobin"} {
 			b.Run(name+"/"+set, func(b *testing.B) { decide(b, name, all) })
 		}

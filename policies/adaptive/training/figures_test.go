@@ -11,6 +11,7 @@ import (
 	"github.com/folkmoot/moot/policies/adaptive"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/policies/policytest"
+	"github.com/folkmoot/moot/replay/history"
 )
 
 // TestTable compares the accuracy with that of the version before, which had trained
@@ -20,12 +21,9 @@ func TestTable(t *testing.T) {
 	const least = 2.5 // points that a set may lose
 	for _, name := range []string{"whowhen", "delidata", "meetings-committee", "llmafia", "irc-threads"} {
 		for _, set := range shared(t, name).Split() {
-			s := Measure(adaptive.New(), set.Talks)
-			if now, before := 100*s.Accuracy(), untrained[set.Name]; now < before-least {
+			s := measured(t, set.Talks, adaptive.New()).Policies[0]
+			if now, before := 100*float64(s.Accuracy), untrained[set.Name]; now < before-least {
 				t.Errorf("%s: %.2f %%, before %.2f", set.Name, now, before)
-			}
-			if s.State > 16<<10 {
-				t.Errorf("%s: a state of %d bytes", set.Name, s.State)
 			}
 		}
 	}
@@ -42,15 +40,17 @@ func TestTeam(t *testing.T) {
 	if len(near) != 0 {
 		t.Errorf("near are %+v", near)
 	}
-	s := Folds(talks, 5, nil)
-	if s.Accuracy() < .8 || s.Surest(.5) < .95 {
-		t.Errorf("%.2f %%, and %.2f %% of the surest half, want 80 and 95", 100*s.Accuracy(), 100*s.Surest(.5))
+	r, err := Measure(t.Context(), talks, 5, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := &r.Policies[1]; s.Accuracy < .8 || s.Risk.At(50) < .95 {
+		t.Errorf("%.2f %%, and %.2f %% of the surest half, want 80 and 95", 100*s.Accuracy, 100*s.Risk.At(50))
 	}
 }
 
 // team returns talks in which b follows a, and c follows "query".
-func team(t *testing.T, n int) (talks []*Talk) {
-	t.Helper()
+func team(n int) (talks []*history.Conversation) {
 	for i := range n {
 		rng := rand.New(rand.NewPCG(uint64(i), 1))
 		var all []string
@@ -65,7 +65,7 @@ func team(t *testing.T, n int) (talks []*Talk) {
 			by = next
 			_ = k
 		}
-		talks = append(talks, talkOf(t, fmt.Sprint("t", i), all...))
+		talks = append(talks, talkOf(fmt.Sprint("t", i), all...))
 	}
 	return talks
 }
@@ -73,30 +73,31 @@ func team(t *testing.T, n int) (talks []*Talk) {
 // TestLearn: training is deterministic, and its settings can be decoded.
 func TestLearn(t *testing.T) {
 	t.Parallel()
-	talks := team(t, 42)
-	fromTeam := Learn(talks[:40])
+	talks := team(42)
+	fromTeam := learned(t, talks[:40])
 	settings := func(team *adaptive.Team) policy.JSON {
 		return append(append([]byte(`{"team":`), team.AppendJSON(nil)...), '}')
 	}
-	if again := Learn(talks[:40]); !bytes.Equal(settings(fromTeam), settings(again)) {
+	if again := learned(t, talks[:40]); !bytes.Equal(settings(fromTeam), settings(again)) {
 		t.Error("learning twice gives other settings")
 	}
 	p := adaptive.New()
 	if err := p.Configure(settings(fromTeam)); err != nil {
 		t.Fatal(err)
 	}
-	plain, direct, bySettings := Measure(adaptive.New(), talks[40:]), Measure(adaptive.NewWith(fromTeam), talks[40:]), Measure(p, talks[40:])
-	if direct.Accuracy() < plain.Accuracy()+.1 {
-		t.Errorf("fromTeam %.1f %%, untaught %.1f %%", 100*direct.Accuracy(), 100*plain.Accuracy())
+	r := measured(t, talks[40:], adaptive.New(), adaptive.NewWith(fromTeam), p)
+	plain, direct, bySettings := r.Policies[0].Accuracy, r.Policies[1].Accuracy, r.Policies[2].Accuracy
+	if direct < plain+.1 {
+		t.Errorf("fromTeam %.1f %%, untaught %.1f %%", 100*direct, 100*plain)
 	}
-	if math.Abs(bySettings.Accuracy()-direct.Accuracy()) > .01 {
-		t.Errorf("by its settings %.2f %%, else %.2f %%", 100*bySettings.Accuracy(), 100*direct.Accuracy())
+	if math.Abs(float64(bySettings-direct)) > .01 {
+		t.Errorf("by its settings %.2f %%, else %.2f %%", 100*bySettings, 100*direct)
 	}
 	guest, native := sandboxed(t, "adaptive", settings(fromTeam)), policy.NewModule(policy.Named{Name: "adaptive", Policy: p})
 	if err := native.Configure(policytest.Configure("adaptive", settings(fromTeam))); err != nil {
 		t.Fatal(err)
 	}
-	for i, in := range inputs(adaptive.NewWith(fromTeam), talks[41], 30) {
+	for i, in := range inputs(t, adaptive.NewWith(fromTeam), talks[41], 30) {
 		r, err := guest.Run(t.Context(), in)
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +110,7 @@ func TestLearn(t *testing.T) {
 
 func TestTeamSettingsAreStrict(t *testing.T) {
 	t.Parallel()
-	good := string(Learn(team(t, 3)).AppendJSON(nil))
+	good := string(learned(t, team(3)).AppendJSON(nil))
 	for _, c := range []struct{ old, new, want string }{
 		{`"model":"`, `"model":"_`, "not what `moot policy learn` wrote"},
 		{`"model":"`, `"model":"AAAA`, "not what `moot policy learn` wrote"},

@@ -12,7 +12,7 @@ func BenchmarkNative(b *testing.B) {
 	for _, set := range []string{"whowhen", "meetings-ami", "meetings-committee", "llmafia", "irc-channels"} {
 		b.Run(set, func(b *testing.B) {
 			talks := shared(b, set).Talks
-			all := inputs(adaptive.New(), talks[len(talks)/2], 2000)
+			all := inputs(b, adaptive.New(), talks[len(talks)/2], 2000)
 			m := policy.NewModule(policy.Named{Name: "adaptive", Policy: adaptive.New()})
 			i := 0
 			b.ReportAllocs()

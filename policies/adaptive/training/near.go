@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/folkmoot/moot/internal/minhash"
+	"github.com/folkmoot/moot/replay/history"
 )
 
 // A Near is a near duplicate of an earlier talk. Near duplicates, such as a run and
@@ -19,7 +20,7 @@ const nearFrom = 0.5
 
 // Distinct returns the talks without near duplicates of an earlier one, and the
 // near duplicates.
-func Distinct(talks []*Talk) (distinct []*Talk, near []Near) {
+func Distinct(talks []*history.Conversation) (distinct []*history.Conversation, near []Near) {
 	var index minhash.Index
 	for _, t := range talks {
 		s := sketch(t)
@@ -34,10 +35,10 @@ func Distinct(talks []*Talk) (distinct []*Talk, near []Near) {
 }
 
 // sketch returns the sketch of the talk's texts, without the names of speakers.
-func sketch(t *Talk) minhash.Sketch {
-	texts := make([][]string, len(t.turns))
-	for i := range t.turns {
-		texts[i] = strings.Fields(strings.ToLower(t.turns[i].Text))
+func sketch(t *history.Conversation) minhash.Sketch {
+	texts := make([][]string, len(t.Turns))
+	for i := range t.Turns {
+		texts[i] = strings.Fields(strings.ToLower(t.Turns[i].Text))
 	}
 	return minhash.Of(texts...)
 }

@@ -5,21 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/folkmoot/moot/transcripts"
+	"github.com/folkmoot/moot/replay/history"
 )
 
-func talkOf(t *testing.T, id string, lines ...string) *Talk {
-	t.Helper()
-	c := &transcripts.Conversation{ID: id, Participants: []transcripts.Participant{{ID: "a", Kind: "agent"}, {ID: "b", Kind: "agent"}, {ID: "c", Kind: "human"}}}
-	for i, l := range lines {
+func talkOf(id string, lines ...string) *history.Conversation {
+	c := &history.Conversation{ID: id, Participants: []history.Participant{{ID: "a", Kind: "agent"}, {ID: "b", Kind: "agent"}, {ID: "c", Kind: "human"}}}
+	for _, l := range lines {
 		by, text, _ := strings.Cut(l, ": ")
-		c.Turns = append(c.Turns, transcripts.Turn{I: i, Speaker: by, Text: text})
+		c.Turns = append(c.Turns, history.Turn{Speaker: by, Text: text})
 	}
-	talk := NewTalk(c)
-	if talk == nil {
-		t.Fatal("no talk")
-	}
-	return talk
+	return c
 }
 
 // lines are n lines of words that differ from talk to talk.
@@ -38,7 +33,7 @@ func TestDistinct(t *testing.T) {
 	t.Parallel()
 	first, other := lines(30, 1), lines(30, 2)
 	changed := append(append([]string(nil), first[:27]...), "b: another end of the very same talk, with words of its own", "c: yes")
-	distinct, near := Distinct([]*Talk{talkOf(t, "first", first...), talkOf(t, "other", other...), talkOf(t, "changed", changed...), talkOf(t, "again", other...)})
+	distinct, near := Distinct([]*history.Conversation{talkOf("first", first...), talkOf("other", other...), talkOf("changed", changed...), talkOf("again", other...)})
 	if len(distinct) != 2 || distinct[0].ID != "first" || distinct[1].ID != "other" {
 		t.Errorf("%d distinct talks", len(distinct))
 	}
@@ -51,9 +46,9 @@ func TestDistinct(t *testing.T) {
 // but the greeting.
 func TestShortTalksAreNotNear(t *testing.T) {
 	t.Parallel()
-	_, near := Distinct([]*Talk{
-		talkOf(t, "one", "a: hello everybody", "b: I deploy the thing now", "c: wait for me please"),
-		talkOf(t, "two", "a: hello everybody", "c: who has the numbers of May", "b: not me, ask the others"),
+	_, near := Distinct([]*history.Conversation{
+		talkOf("one", "a: hello everybody", "b: I deploy the thing now", "c: wait for me please"),
+		talkOf("two", "a: hello everybody", "c: who has the numbers of May", "b: not me, ask the others"),
 	})
 	if len(near) != 0 {
 		t.Errorf("near are %+v", near)

@@ -7,6 +7,8 @@ import (
 	"github.com/folkmoot/moot/internal/inference"
 	"github.com/folkmoot/moot/policies/adaptive"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/replay/drive"
+	"github.com/folkmoot/moot/replay/history"
 )
 
 // TestRoles: before any participant of a shared room of agents has spoken twice,
@@ -30,24 +32,27 @@ func TestRoles(t *testing.T) {
 // firstTurns returns the decisions and the hits of each talk, up to the first
 // participant that speaks again.
 func firstTurns(t *testing.T, set *Set, settings string) (rows inference.Rows) {
+	t.Helper()
 	p := adaptive.New()
 	if err := p.Configure(policy.JSON(settings)); err != nil {
 		t.Fatal(err)
 	}
+	c := drive.Config{Policies: []drive.Policy{{Name: "adaptive", Ref: ref, Proposer: dealt{p}}}}
 	for _, talk := range set.Talks {
-		row, spoken := []float64{0, 0}, map[string]bool{}
-		var state policy.JSON
-		for in, truth := range talk.asked() {
-			last := in.Events[0].From
-			if spoken[last] {
-				break
+		h, err := history.Open(history.Transcript{Conversation: &history.Conversation{ID: "0", Participants: talk.Participants, Turns: talk.Turns}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row, spoken, again := []float64{0, 0}, map[int]bool{}, false
+		err = drive.WhatIf(t.Context(), c, h, 0, func(at *history.Point, all []drive.Evaluation) {
+			if again = again || spoken[at.Last]; !again {
+				spoken[at.Last] = true
+				row[0]++
+				row[1] += all[0].Hit
 			}
-			spoken[last] = true
-			in.State = state
-			d := p.Decide(in)
-			state = d.State
-			row[0]++
-			row[1] += agreement(&d, truth)
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 		rows = append(rows, row)
 	}

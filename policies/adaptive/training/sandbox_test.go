@@ -2,10 +2,7 @@ package training
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,20 +10,8 @@ import (
 	"github.com/folkmoot/moot/policies"
 	"github.com/folkmoot/moot/policies/adaptive"
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/replay/history"
 )
-
-// shared reads a set of the transcripts next to the checkout.
-func shared(tb testing.TB, name string) *Set {
-	tb.Helper()
-	s, err := ReadSet(filepath.Join("..", "..", "..", "..", "shared", "transcripts", name+".jsonl.gz"))
-	if errors.Is(err, fs.ErrNotExist) {
-		tb.Skip("the shared transcripts are not next to this checkout")
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return s
-}
 
 // sandboxed loads a built-in policy as a room does.
 func sandboxed(tb testing.TB, name string, settings policy.JSON) *plugins.Policy {
@@ -51,15 +36,17 @@ func sandboxed(tb testing.TB, name string, settings policy.JSON) *plugins.Policy
 
 // inputs are the first most decisions of a talk, as bytes, each with the state
 // that the decision before left.
-func inputs(p *adaptive.Policy, t *Talk, most int) (all [][]byte) {
-	var state policy.JSON
-	for in := range t.asked() {
+func inputs(tb testing.TB, p *adaptive.Policy, t *history.Conversation, most int) (all [][]byte) {
+	tb.Helper()
+	err := walk(t, choices, func(in *policy.Input, _ *history.Point) policy.JSON {
 		if len(all) == most {
-			return all
+			return nil
 		}
-		in.State = state
 		all = append(all, in.AppendJSON(nil))
-		state = p.Decide(in).State
+		return p.Decide(in).State
+	})
+	if err != nil {
+		tb.Fatal(err)
 	}
 	return all
 }
@@ -76,7 +63,7 @@ func TestSandboxEqualsNative(t *testing.T) {
 		t.Run(c.set, func(t *testing.T) {
 			for _, talk := range shared(t, c.set).Talks[:c.talks] {
 				native := policy.NewModule(policy.Named{Name: "adaptive", Policy: adaptive.New()})
-				for i, in := range inputs(adaptive.New(), talk, 400) {
+				for i, in := range inputs(t, adaptive.New(), talk, 400) {
 					r, err := guest.Run(t.Context(), in)
 					if err != nil {
 						t.Fatal(err)

@@ -7,12 +7,11 @@ import (
 	"github.com/folkmoot/moot/internal/logistic"
 	"github.com/folkmoot/moot/policies/adaptive"
 	"github.com/folkmoot/moot/policies/policy"
-	"github.com/folkmoot/moot/room/names"
-	"github.com/folkmoot/moot/transcripts"
+	"github.com/folkmoot/moot/replay/history"
 )
 
-// A decided is a recorded decision of an agent to speak or to be silent.
-type decided struct {
+// A decision is a recorded decision of an agent to speak or to be silent.
+type decision struct {
 	x     [adaptive.HeadFeatures]float64
 	speak float64 // 1, or 0 for silence
 }
@@ -39,7 +38,7 @@ type Calls = []float64
 func Balanced(c Calls) float64 { return 1 - (c[1]/c[0]+c[3]/c[2])/2 }
 
 // callsOf counts the decisions by odds, of which a half or more is to speak.
-func callsOf(all []decided, odds func(*decided) float64) Calls {
+func callsOf(all []decision, odds func(*decision) float64) Calls {
 	c := make(Calls, 4)
 	for i := range all {
 		kind := 2 * int(all[i].speak)
@@ -49,48 +48,18 @@ func callsOf(all []decided, odds func(*decided) float64) Calls {
 	return c
 }
 
-// decide sets the recorded decisions of c, where people outnumber the agents, as the
-// policy sees them in replay. Where c has silences of a participant and no decisions to
-// speak, its turns are these.
-func (t *Talk) decide(c *transcripts.Conversation, matcher *names.Matcher) {
-	p, in := adaptive.New(), policy.Input{ABI: policy.ABI, Init: true, Agents: slices.Clone(t.agents)}
-	next := 0
-	for _, d := range withImplied(c) {
-		for ; next < d.Before; next++ {
-			u := &c.Turns[next]
-			e := policy.Event{From: u.Speaker, Kind: policy.KindMessage}
-			e.Mentions, e.Addressed = matcher.Scan(u.Text, u.Speaker)
-			in.Events = append(in.Events, e)
-			for i := range in.Agents {
-				if a := &in.Agents[i]; a.ID == u.Speaker && (next == 0 || a.ID != c.Turns[next-1].Speaker) {
-					a.Turns++
-				}
-			}
-		}
-		x, ok, state := p.Silence(&in, d.Agent)
+// recorded returns the recorded decisions of a talk where people outnumber the agents, as
+// the policy sees them in replay.
+func recorded(talk *history.Conversation) (all []decision, err error) {
+	p := adaptive.New()
+	err = walk(talk, decided, func(in *policy.Input, at *history.Point) policy.JSON {
+		x, ok, state := p.Silence(in, at.History.NameOf(history.Choice(at.Asked)))
 		if ok {
-			t.decided = append(t.decided, decided{x, is(d.Decision == transcripts.Speaks)})
+			all = append(all, decision{x, is(at.Truth.Speaks())})
 		}
-		in.Init, in.State, in.Events = false, state, in.Events[:0]
-	}
-}
-
-func withImplied(c *transcripts.Conversation) (all []transcripts.Decision) {
-	speaks := map[string]bool{} // of those with decisions: whether one is to speak
-	for _, d := range c.Decisions {
-		if d.Agent != "" {
-			all = append(all, d)
-			speaks[d.Agent] = speaks[d.Agent] || d.Decision == transcripts.Speaks
-		}
-	}
-	for i := range c.Turns {
-		by := c.Turns[i].Speaker
-		if does, asked := speaks[by]; asked && !does && (i == 0 || c.Turns[i-1].Speaker != by) {
-			all = append(all, transcripts.Decision{Before: i, Agent: by, Decision: transcripts.Speaks})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b transcripts.Decision) int { return a.Before - b.Before })
-	return all
+		return state
+	})
+	return all, err
 }
 
 // mostParts is into how many parts talks are dealt at most to measure a head. With
@@ -101,20 +70,30 @@ const mostParts = 20
 // part by part. The head is nil if there are not decisions of both kinds besides those
 // of any one part, or if it predicts no better than chance. The Silence is nil without
 // decisions.
-func LearnSilence(talks []*Talk) (*adaptive.Head, *Silence) {
-	s, asked := &Silence{}, [][]decided(nil)
+func LearnSilence(talks []*history.Conversation) (*adaptive.Head, *Silence, error) {
+	var asked [][]decision
 	for _, t := range talks {
-		if len(t.decided) > 0 {
-			asked = append(asked, t.decided)
-			s.Decisions += len(t.decided)
+		all, err := recorded(t)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(all) > 0 {
+			asked = append(asked, all)
 		}
 	}
-	if s.Talks = len(asked); s.Talks == 0 {
-		return nil, nil
+	if len(asked) == 0 {
+		return nil, nil, nil
 	}
+	head, s := learnHead(asked)
+	return head, s, nil
+}
+
+// learnHead trains a head on the decisions of some talks.
+func learnHead(asked [][]decision) (*adaptive.Head, *Silence) {
+	s := &Silence{Talks: len(asked), Decisions: len(slices.Concat(asked...))}
 	sum, heads := make(Calls, 4), make([]*adaptive.Head, min(s.Talks, mostParts))
 	for i := range heads {
-		var others []decided
+		var others []decision
 		for k, all := range asked {
 			if k%mostParts != i {
 				others = append(others, all...)
@@ -125,8 +104,8 @@ func LearnSilence(talks []*Talk) (*adaptive.Head, *Silence) {
 		}
 	}
 	for i, all := range asked {
-		s.Untaught = append(s.Untaught, callsOf(all, func(d *decided) float64 { return d.x[0] }))
-		s.Taught = append(s.Taught, callsOf(all, func(d *decided) float64 { return heads[i%mostParts].Odds(d.x) }))
+		s.Untaught = append(s.Untaught, callsOf(all, func(d *decision) float64 { return d.x[0] }))
+		s.Taught = append(s.Taught, callsOf(all, func(d *decision) float64 { return heads[i%mostParts].Odds(d.x) }))
 		for k, n := range s.Taught[i] {
 			sum[k] += n
 		}
@@ -150,7 +129,7 @@ const headPull = 1
 
 // fitHead fits a logistic model. Both kinds of decisions weigh the same in total. It
 // returns nil if there is but one.
-func fitHead(all []decided) *adaptive.Head {
+func fitHead(all []decision) *adaptive.Head {
 	var n [2]float64
 	for _, d := range all {
 		n[int(d.speak)]++

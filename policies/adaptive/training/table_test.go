@@ -3,12 +3,14 @@ package training
 import (
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/folkmoot/moot/policies/adaptive"
+	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/replay/history"
+	"github.com/folkmoot/moot/replay/score"
 )
 
 var (
@@ -27,7 +29,7 @@ func TestFigures(t *testing.T) {
 	}
 	var sets, whole []*Set
 	for _, path := range flag.Args() {
-		s, err := ReadSet(path)
+		s, err := ReadSet(path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +43,7 @@ func TestFigures(t *testing.T) {
 	fmt.Println(heading + "\n" + rule)
 	for _, set := range sets {
 		if wanted(set.Name) {
-			fmt.Println(line(set.Name, Measure(adaptive.New(), set.Talks), untrained))
+			fmt.Println(line(set.Name, &measured(t, set.Talks, adaptive.New()).Policies[0], largestState(t, adaptive.New(), set.Talks), untrained))
 		}
 	}
 	if !*taughtFigures {
@@ -57,7 +59,11 @@ func TestFigures(t *testing.T) {
 		if len(near) > 0 {
 			fmt.Printf("| %s: %d near duplicates left out |\n", set.Name, len(near))
 		}
-		fmt.Println(line(set.Name, Folds(talks, 5, nil), trained))
+		r, err := Measure(t.Context(), talks, 5, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println(line(set.Name, &r.Policies[1], largestState(t, adaptive.NewWith(learned(t, talks)), talks), trained))
 	}
 }
 
@@ -83,32 +89,29 @@ var trained = map[string]float64{
 }
 
 // line is a row of the table.
-func line(name string, s *Score, design map[string]float64) string {
-	low, high := interval(s)
-	accuracy := 100 * s.Accuracy()
+func line(name string, s *score.Result, state int, design map[string]float64) string {
+	accuracy, interval := 100*s.Accuracy, s.Intervals["accuracy"]
 	difference := "| |"
 	if d := design[name]; d > 0 {
-		difference = fmt.Sprintf("| %.2f | %+.2f", d, accuracy-d)
+		difference = fmt.Sprintf("| %.2f | %+.2f", d, float64(accuracy)-d)
 	}
 	return fmt.Sprintf("| %s | %d | %.2f [%.1f, %.1f] %s | %.4f | %.1f / %.1f / %.1f | %.1f | %d |",
-		name, s.Decisions, accuracy, 100*low, 100*high, difference, s.MRR(),
-		100*s.Surest(.25), 100*s.Surest(.5), 100*s.Surest(.75), 100*s.Miscalibration(), s.State)
+		name, s.Decisions, accuracy, 100*interval[0], 100*interval[1], difference, s.MRR,
+		100*s.Risk.At(25), 100*s.Risk.At(50), 100*s.Risk.At(75), 100*s.Risk.ECE, state)
 }
 
-// interval returns the 95 % confidence interval of the accuracy, by the bootstrap
-// over talks.
-func interval(s *Score) (low, high float64) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	all := make([]float64, 1000)
-	for i := range all {
-		var n, hits float64
-		for range s.PerTalk {
-			t := s.PerTalk[rng.IntN(len(s.PerTalk))]
-			n += t[0]
-			hits += t[1]
+// largestState returns how many bytes the largest state of p has in talks.
+func largestState(t *testing.T, p *adaptive.Policy, talks []*history.Conversation) (most int) {
+	t.Helper()
+	for _, talk := range talks {
+		err := walk(talk, choices, func(in *policy.Input, _ *history.Point) policy.JSON {
+			state := p.Decide(in).State
+			most = max(most, len(state))
+			return state
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		all[i] = hits / n
 	}
-	slices.Sort(all)
-	return all[24], all[974]
+	return most
 }
