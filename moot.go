@@ -18,7 +18,6 @@ import (
 	"github.com/folkmoot/moot/room/coordinator"
 	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/room/log/audit"
-	"github.com/folkmoot/moot/room/log/sqlite"
 )
 
 // Config says how rooms are hosted. The zero Config works: it takes what the
@@ -28,6 +27,9 @@ type Config struct {
 	// Data is the folder of rooms, keys and installed policies. Only one Host
 	// at a time can run a room of it. "" is the folder of the moot command.
 	Data string
+	// LogURL is the URL of the server that keeps the rooms, such as postgres://host/db.
+	// "" takes that of the settings, and without one the rooms are in Data.
+	LogURL string
 	// Cache is the folder of compiled policies. It may be deleted at any time.
 	Cache string
 	// Log gets what a user of the program need not see; nil discards it.
@@ -43,7 +45,7 @@ type Config struct {
 // A Host runs rooms. Its methods are safe for concurrent use.
 type Host struct {
 	wiring  Wiring
-	log     *sqlite.DB
+	log     RoomLog
 	audit   *audit.Log
 	sandbox *plugins.Host
 	remote  remote
@@ -69,6 +71,7 @@ func Open(cfg Config) (*Host, error) {
 		return nil, err
 	}
 	settings.Data, settings.Cache = cmp.Or(cfg.Data, settings.Data), cmp.Or(cfg.Cache, settings.Cache)
+	settings.LogURL = cmp.Or(cfg.LogURL, settings.LogURL)
 	w := Wiring{Settings: settings, Log: cfg.Log, Policies: cfg.Policies, Endpoints: cfg.Endpoints}
 	return w.OpenHost()
 }
@@ -182,7 +185,7 @@ func (h *Host) Close() error {
 }
 
 // Log returns the log of the rooms. The caller only reads it.
-func (h *Host) Log() *sqlite.DB { return h.log }
+func (h *Host) Log() RoomLog { return h.log }
 
 // Loads returns the load of each room that runs.
 func (h *Host) Loads() []coordinator.Load { return h.rooms.Loads() }

@@ -69,8 +69,10 @@ func (w Wiring) note(format string, args ...any) {
 	}
 }
 
-// OpenLog opens the log in the data folder. The caller closes it.
-func (w Wiring) OpenLog(readOnly bool) (*sqlite.DB, error) {
+// logEngines are the engines that keep rooms on a server, by the scheme of their URLs.
+var logEngines = map[string]logOpener{}
+
+func (w Wiring) openFolder(readOnly bool) (*sqlite.DB, error) {
 	return sqlite.Open(sqlite.Config{Dir: w.Settings.Data, ReadOnly: readOnly})
 }
 

@@ -152,8 +152,10 @@ var logCodes = []Meaning{
 	{"LOG-OPEN", failure, "The data folder cannot be used.", "Choose another with --data."},
 	{"LOG-READ", failure, "The log could not be read.", "Check the disk. `moot transcript verify ROOM` reports what is intact."},
 	{"LOG-READONLY", failure, "The data folder is read-only.", "Make it writable, or choose another with --data."},
+	{"LOG-REMOTE", input, "The command works on files of a data folder, but the rooms are kept on a server.", "Use the tools of that server, or leave the setting log.url out."},
 	{"LOG-RULE", input, "An event is intact but cannot follow from the events before it, such as a turn past a limit. The log was not written by moot alone.", "Do not trust the events from there on. `moot transcript fork` makes a room of the events before."},
 	{"LOG-SHORT", failure, "The log of a room ends before an event that was stored, because the database has lost its end. The room stays paused. The message has both numbers.", "Keep a copy of the data folder, and restore a backup. `moot transcript fork ROOM --until-damage` continues in a copy."},
+	{"LOG-URL", input, "No engine keeps rooms at the URL of the setting log.url.", "Write a URL that begins with postgres://, or leave the setting out."},
 	{"LOG-ROOM", input, "This is not a valid room id.", "Use letters, digits, '-' and '_'."},
 }
 

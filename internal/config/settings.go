@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ import (
 type Settings struct {
 	Data      string // folder of the rooms
 	Cache     string // folder of compiled policies; may be deleted at any time
+	LogURL    string // of the server that keeps the rooms, which may hold a password; "" keeps them in Data
 	LogLevel  string // debug, info, warn or error
 	LogFormat string // text or json
 	Relay     Relay
@@ -69,6 +71,7 @@ const (
 	isWord             // one of the allowed words
 	isText             // any text, may be empty
 	isFile             // a path, may be empty
+	isURL              // may be empty, and may hold a password
 )
 
 var settingKeys = []settingKey{
@@ -76,6 +79,7 @@ var settingKeys = []settingKey{
 	{name: "cache", env: "MOOT_CACHE", doc: "folder of compiled policies; can be deleted at any time", field: func(s *Settings) *string { return &s.Cache }},
 	{name: "log.level", env: "MOOT_LOG_LEVEL", flag: "log-level", kind: isWord, def: "warn", allowed: []string{"debug", "info", "warn", "error"}, doc: "lowest level that is logged to stderr", field: func(s *Settings) *string { return &s.LogLevel }},
 	{name: "log.format", env: "MOOT_LOG_FORMAT", flag: "log-format", kind: isWord, def: "text", allowed: []string{"text", "json"}, doc: "format of the log", field: func(s *Settings) *string { return &s.LogFormat }},
+	{name: "log.url", env: "MOOT_LOG", flag: "log", kind: isURL, doc: "URL of the server that keeps the rooms, such as postgres://host/db; without it they are in the data folder", field: func(s *Settings) *string { return &s.LogURL }},
 	{name: "relay.listen", env: "MOOT_RELAY_LISTEN", kind: isText, def: DefaultRelayListen, doc: "address that `moot relay` listens on", field: func(s *Settings) *string { return &s.Relay.Listen }},
 	{name: "relay.host", env: "MOOT_RELAY_HOST", kind: isText, doc: "host name of the relay for devices", field: func(s *Settings) *string { return &s.Relay.Host }},
 	{name: tokensKey, env: "MOOT_RELAY_TOKENS", kind: isFile, doc: "file with the tokens that `moot relay` accepts; a mapping {HOST: FILE} has this device's tokens for relays", field: func(s *Settings) *string { return &s.Relay.Tokens }},
@@ -136,6 +140,9 @@ func LoadSettings(flags *pflag.FlagSet) (Settings, []Setting, error) {
 	}
 	for i, k := range settingKeys {
 		*k.field(&s) = list[i].Value
+		if k.kind == isURL {
+			list[i].Value = HidePassword(list[i].Value)
+		}
 	}
 	if len(s.Notify.Command) > 0 {
 		list = append(list, Setting{Key: notifyKey + ".command", Value: strings.Join(s.Notify.Command, " "), Origin: file}, Setting{Key: notifyKey + ".text", Value: strconv.FormatBool(s.Notify.Text), Origin: file})
@@ -172,7 +179,7 @@ func (k settingKey) setting(v *viper.Viper, flags *pflag.FlagSet, file string) (
 	switch k.kind {
 	case isWord:
 		return s, k.checkAllowed(s)
-	case isText:
+	case isText, isURL:
 		return s, nil
 	case isFile:
 		if s.Value == "" {
@@ -181,6 +188,17 @@ func (k settingKey) setting(v *viper.Viper, flags *pflag.FlagSet, file string) (
 	case isFolder:
 	}
 	return s, s.makeAbsolute(base)
+}
+
+// HidePassword returns the scheme, host and path of a URL: what may be shown of one that
+// can hold a password.
+func HidePassword(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		scheme, _, _ := strings.Cut(address, "://")
+		return scheme + "://..."
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
 // checkAllowed checks that a word is allowed.

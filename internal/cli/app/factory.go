@@ -24,6 +24,7 @@ func (a *App) GlobalFlags(root *cobra.Command) {
 	f.StringVar(&a.Flags.server, "server", "", "URL of a moot serve that runs the rooms, instead of this device; the token is MOOT_TOKEN")
 	f.StringVar(&a.Flags.token, "token-file", "", "file with the token for a server, instead of MOOT_TOKEN")
 	f.String("data", "", "folder of the rooms; also MOOT_DATA")
+	f.String("log", "", "URL of the server that keeps the rooms, such as postgres://host/db; also MOOT_LOG")
 	f.String("log-level", "", "debug, info, warn or error; also MOOT_LOG_LEVEL")
 	f.String("log-format", "", "text or json; also MOOT_LOG_FORMAT")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
@@ -13,23 +14,10 @@ import (
 )
 
 // A RoomLog is what commands need of the log.
-type RoomLog interface {
-	log.Log
-	Holder(room string) int
-	Imported(ctx context.Context, room string) (bool, error)
-	Remove(ctx context.Context, room string) error
-	Restore(ctx context.Context, room string, entries []log.Entry) error
-	Close() error
-}
+type RoomLog = moot.RoomLog
 
 // ReadLog opens the log for reading.
-func (a *App) ReadLog() (RoomLog, error) {
-	db, err := a.Wiring().OpenLog(true)
-	if err != nil {
-		return nil, err // a nil *DB would be no nil roomLog
-	}
-	return db, nil
-}
+func (a *App) ReadLog() (RoomLog, error) { return a.Wiring().OpenLog(true) }
 
 // FoldRoom returns a room's state, from its snapshot and the log after it. It
 // takes no lock.

@@ -59,7 +59,7 @@ func (a *commands) backup(ctx context.Context, dir string, keys bool) error {
 	if _, err := os.Lstat(dir); err == nil {
 		return backupError(dir, fs.ErrExist)
 	}
-	db, err := a.Wiring().OpenLog(true)
+	db, err := a.Wiring().OpenFolder(true)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (a *commands) restore(ctx context.Context, dir string, replace bool) error 
 func (a *commands) backupIn(ctx context.Context, dir string) (rooms int, damage, err error) {
 	w := a.Wiring()
 	w.Settings.Data = dir
-	db, err := w.OpenLog(true)
+	db, err := w.OpenFolder(true)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -109,7 +109,7 @@ func (a *commands) replace(data, backup string) (old string, err error) {
 	}
 	w := a.Wiring()
 	w.Settings.Data = staged
-	db, err := w.OpenLog(false) // takes in the write-ahead log of a backup that was used
+	db, err := w.OpenFolder(false) // takes in the write-ahead log of a backup that was used
 	if err != nil {
 		return "", err
 	}
