@@ -61,7 +61,8 @@ var rules = []rule{
 	{pkg: "room", may: "policies/policy endpoints/endpoint room/loops room/names room/budget room/rights room/secrets room/kinds room/delivery room/calls room/plan room/explore", never: impure + " unsafe"},
 	{pkg: "room/coordinator", may: "room room/budget room/calls room/callcontext room/delivery room/log room/rights room/secrets room/kinds internal/workspace policies/policy endpoints/allow endpoints/endpoint"},
 	{pkg: "room/log", may: "room policies/policy"},
-	{pkg: "room/log/*", may: "room room/log policies/policy"},
+	{pkg: "room/log/rows", may: "room room/log"},
+	{pkg: "room/log/*", may: "room room/log room/log/rows policies/policy"},
 
 	{pkg: "endpoints/endpoint", bare: true},
 	{pkg: "endpoints/allow", may: "endpoints/endpoint"},

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/rows"
 	codes "modernc.org/sqlite/lib"
 )
 
@@ -27,7 +27,7 @@ func (d *DB) Append(ctx context.Context, name string, after log.Pos, wake time.T
 	if err != nil {
 		return log.Pos{}, false, fmt.Errorf("appending to room %s: %w", name, err)
 	}
-	a := &appending{room: name, after: after.Seq, wake: nanos(wake), entries: entries}
+	a := &appending{room: name, after: after.Seq, wake: rows.Nanos(wake), entries: entries}
 	if err := d.submitFor(ctx, name, after.Seq+1, a.run); err != nil {
 		return log.Pos{}, false, err
 	}
@@ -141,7 +141,7 @@ func (a *appending) write(w *writer, t *tail) error {
 // insert stores an entry at the tail, with raw in the place of its body. The
 // room's row is written with the transaction.
 func (w *writer) insert(doing string, t *tail, e *log.Entry, raw []byte) error {
-	err := w.insertEvent.exec(key(t.id, e.Seq), e.Event.ID, proof(e, raw), raw)
+	err := w.insertEvent.exec(key(t.id, e.Seq), e.Event.ID, rows.Proof(e, raw), raw)
 	if primary(err) == codes.SQLITE_CONSTRAINT {
 		return errAlone{fmt.Errorf("%s: room %s has event id %q at another place: %w", doing, t.name, e.Event.ID, log.ErrConflict)}
 	}
@@ -161,7 +161,7 @@ func (a *appending) again(w *writer, t *tail) error {
 	i := 0
 	err := w.stored.each(func(row []driver.Value) error {
 		e, err := scanEntry(row)
-		if err == nil && i < len(a.entries) && same(&e, &a.entries[i]) {
+		if err == nil && i < len(a.entries) && rows.Same(&e, &a.entries[i]) {
 			i++
 		}
 		return nil // a damaged event is no retry; readers report it
@@ -174,13 +174,6 @@ func (a *appending) again(w *writer, t *tail) error {
 	}
 	a.last, a.dup = a.after+uint64(len(a.entries)), true
 	return nil
-}
-
-// same reports whether a stored entry is the one of a retry. Of a redacted entry
-// only the id can be compared.
-func same(stored, retried *log.Entry) bool {
-	return stored.Seq == retried.Seq && stored.Event.ID == retried.Event.ID &&
-		(stored.Redacted || bytes.Equal(stored.Raw, retried.Raw))
 }
 
 // Restore puts a whole room back as it was exported: with the salts and
@@ -205,7 +198,7 @@ func (d *DB) putBack(ctx context.Context, name string, entries []log.Entry, wake
 	raws := make([][]byte, len(entries))
 	for i := range entries {
 		var err error
-		if raws[i], err = stored(&entries[i]); err != nil {
+		if raws[i], err = rows.Raw(&entries[i]); err != nil {
 			return fmt.Errorf("restoring event %d of room %s: %w", entries[i].Seq, name, err)
 		}
 	}
@@ -265,15 +258,4 @@ func (d *DB) Imported(ctx context.Context, name string) (bool, error) {
 		}, name)
 	})
 	return found, err
-}
-
-// stored returns the column raw: the event or, if it is redacted, its stub.
-func stored(e *log.Entry) ([]byte, error) {
-	switch {
-	case !e.Redacted:
-		return e.Raw, nil
-	case e.Event.Body == nil:
-		return nil, errors.New("it was redacted and no stub is left of it")
-	}
-	return room.MarshalEvent(e.Event)
 }

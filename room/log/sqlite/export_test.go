@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/rows"
 )
 
 // HoldWriteLock takes the lock that a transaction needs to write, as another
@@ -85,7 +86,7 @@ func ForgeSnapshot(t testing.TB, dir, room string, s log.Snapshot) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	sum := snapshotSum(&s)
+	sum := rows.SnapshotSum(&s)
 	if err := c.exec("update snapshots set data = ?, sum = ? where room = (select id from rooms where name = ?)", s.Data, sum[:], room); err != nil {
 		t.Fatal(err)
 	}

@@ -5,79 +5,10 @@ import (
 	"errors"
 	"iter"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/folkmoot/moot/room/log"
 )
-
-// news wakes goroutines that wait for a room to change.
-type news struct {
-	mu      sync.Mutex
-	waiting map[string]*wait
-}
-
-// A wait is shared by all goroutines that wait for one room.
-type wait struct {
-	changed chan struct{} // closed by the change
-	count   int           // of the goroutines that wait
-}
-
-// ask registers for the next change of a room. It must be called before the log
-// is read, or a change in between would be missed.
-func (n *news) ask(room string) *wait {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	w := n.waiting[room]
-	if w == nil {
-		if n.waiting == nil {
-			n.waiting = map[string]*wait{}
-		}
-		w = &wait{changed: make(chan struct{})}
-		n.waiting[room] = w
-	}
-	w.count++
-	return w
-}
-
-// leave undoes ask.
-func (n *news) leave(room string, w *wait) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if w.count--; w.count == 0 && n.waiting[room] == w {
-		delete(n.waiting, room)
-	}
-}
-
-// tell wakes the goroutines that wait for one of rooms.
-func (n *news) tell(rooms []string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, room := range rooms {
-		if w := n.waiting[room]; w != nil {
-			close(w.changed)
-			delete(n.waiting, room)
-		}
-	}
-}
-
-// tellAll wakes all goroutines, because the changes of another process are not
-// known.
-func (n *news) tellAll() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for room, w := range n.waiting {
-		close(w.changed)
-		delete(n.waiting, room)
-	}
-}
-
-// wanted reports whether a goroutine waits.
-func (n *news) wanted() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return len(n.waiting) > 0
-}
 
 // Follow implements [log.Reader]. A room that does not exist yet is waited
 // for. The sequence ends without an error when ctx ends, and with one when
@@ -89,8 +20,8 @@ func (d *DB) Follow(ctx context.Context, name string, after log.Pos) iter.Seq2[l
 // next returns the entries after a place. When there are none, it waits for a
 // change and returns none.
 func (d *DB) next(ctx context.Context, name string, after log.Pos) ([]log.Entry, error) {
-	w := d.news.ask(name)
-	defer d.news.leave(name, w)
+	w := d.news.Ask(name)
+	defer d.news.Leave(name, w)
 	entries, err := d.Read(ctx, name, after, 0)
 	if errors.Is(err, log.ErrNotFound) && after.Seq == 0 {
 		err = nil
@@ -99,7 +30,7 @@ func (d *DB) next(ctx context.Context, name string, after log.Pos) ([]log.Entry,
 		return entries, err
 	}
 	select {
-	case <-w.changed:
+	case <-w.Changed:
 	case <-ctx.Done():
 	case <-d.closing:
 		return nil, errClosed
@@ -148,13 +79,13 @@ func (d *DB) watch(c *conn, version *statement) {
 			return
 		case <-ticker.C:
 		}
-		if !d.news.wanted() {
+		if !d.news.Wanted() {
 			continue
 		}
 		// An error shows in the read that follows.
 		if v, err := integer(version.one()); err != nil || v != seen {
 			seen = v
-			d.news.tellAll()
+			d.news.TellAll()
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/rows"
 )
 
 // chargesTable is made by the first charge. It is no migration, so that earlier
@@ -28,7 +29,7 @@ const insertCharge = "insert into charges(" + columnsOfCharge + ") values(?, ?, 
 func chargeValues(c *room.BudgetCharge) []driver.Value {
 	flag := map[bool]int64{true: 1}
 	return []driver.Value{
-		c.ID, c.Agent, nanos(c.At), c.Room, int64(c.Turn), c.Tokens, c.Cost, c.Turns, c.Calls, c.ToolCalls, flag[c.Estimated], flag[c.Open],
+		c.ID, c.Agent, rows.Nanos(c.At), c.Room, int64(c.Turn), c.Tokens, c.Cost, c.Turns, c.Calls, c.ToolCalls, flag[c.Estimated], flag[c.Open],
 	}
 }
 
@@ -60,7 +61,7 @@ func (c *conn) charges(agent string, since time.Time) (all []room.BudgetCharge, 
 		charge, err := scanCharge(row)
 		all = append(all, charge)
 		return err
-	}, agent, nanos(since))
+	}, agent, rows.Nanos(since))
 	return all, err
 }
 
@@ -99,7 +100,7 @@ func (d *DB) Reserve(ctx context.Context, c room.BudgetCharge, since time.Time, 
 			return nil
 		}
 		w.pages += 3
-		if err := w.c.exec("delete from charges where agent = ? and at < ?", c.Agent, nanos(c.At.Add(-log.LedgerKept))); err != nil {
+		if err := w.c.exec("delete from charges where agent = ? and at < ?", c.Agent, rows.Nanos(c.At.Add(-log.LedgerKept))); err != nil {
 			return err
 		}
 		stored = true

@@ -7,6 +7,7 @@ import (
 
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/rows"
 )
 
 // Redact implements [log.Redactor]. No other process may hold the room, because
@@ -75,7 +76,7 @@ func (w *writer) redact(t *tail, stub room.Event, raw []byte) error {
 	w.change(t)
 	t.bytes += int64(len(raw) - len(e.Raw))
 	e.Redacted = true
-	return w.c.exec("update events set proof = ?, raw = ? where key = ?", proof(&e, raw), raw, key(t.id, seq))
+	return w.c.exec("update events set proof = ?, raw = ? where key = ?", rows.Proof(&e, raw), raw, key(t.id, seq))
 }
 
 // commitment fills in the commitment of an entry and checks it.

@@ -5,9 +5,6 @@ import (
 	"database/sql/driver"
 	"encoding/binary"
 	"errors"
-	"fmt"
-	"math"
-	"time"
 
 	"github.com/folkmoot/moot/room/log"
 )
@@ -91,62 +88,4 @@ func integer(row []driver.Value, err error) (int64, error) {
 		return 0, errors.New("a whole number was expected")
 	}
 	return n, nil
-}
-
-// nanos is t as the database keeps it: 0 for the zero time, and clamped to
-// what 64 bits of nanoseconds hold.
-func nanos(t time.Time) int64 {
-	switch {
-	case t.IsZero():
-		return 0
-	case t.Year() >= 2262:
-		return math.MaxInt64
-	case t.Year() <= 1970:
-		return 1
-	}
-	return t.UnixNano()
-}
-
-func fromNanos(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, n).UTC()
-}
-
-// proof is the column of that name; see migrations. stub is what stands in the
-// place of the body of a redacted entry; its sum is kept, for the chain does
-// not vouch for it.
-func proof(e *log.Entry, stub []byte) []byte {
-	b := append(make([]byte, 0, redactedProof), e.Hash[:]...)
-	if !e.Redacted {
-		return append(b, e.Salt...)
-	}
-	sum := sha256.Sum256(stub)
-	return append(append(b, e.Commit[:]...), sum[:stubSum]...)
-}
-
-// Lengths in bytes of a proof and of the sum in it.
-const (
-	stubSum       = 8
-	wholeProof    = 32 + log.SaltSize
-	redactedProof = 32 + 32 + stubSum
-)
-
-// split takes a proof apart. The commitment of an entry that is not redacted
-// is left to open.
-func split(b, raw []byte, e *log.Entry) error {
-	switch len(b) {
-	case wholeProof:
-		e.Salt = b[32:]
-	case redactedProof:
-		e.Redacted, e.Commit = true, [32]byte(b[32:])
-		if sum := sha256.Sum256(raw); string(sum[:stubSum]) != string(b[64:]) {
-			return errors.New("what was left of it has changed")
-		}
-	default:
-		return fmt.Errorf("its proof is %d bytes long", len(b))
-	}
-	e.Hash = [32]byte(b)
-	return nil
 }

@@ -9,21 +9,22 @@ import (
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/room/log/logtest"
+	"github.com/folkmoot/moot/room/log/rows"
 )
 
 func TestNanos(t *testing.T) {
-	if n := nanos(time.Time{}); n != 0 || !fromNanos(n).IsZero() {
+	if n := rows.Nanos(time.Time{}); n != 0 || !rows.Time(n).IsZero() {
 		t.Errorf("the zero time is %d", n)
 	}
 	now := time.Now()
-	if got := fromNanos(nanos(now)); !got.Equal(now) {
+	if got := rows.Time(rows.Nanos(now)); !got.Equal(now) {
 		t.Errorf("%v came back as %v", now, got)
 	}
 	for at, want := range map[time.Time]int64{
 		time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC): math.MaxInt64,
 		time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC): 1,
 	} {
-		if got := nanos(at); got != want {
+		if got := rows.Nanos(at); got != want {
 			t.Errorf("%v is %d, want %d", at, got, want)
 		}
 	}
@@ -62,13 +63,13 @@ func FuzzEntry(f *testing.F) {
 	}
 	e := &entries[0]
 	e.Hash = log.Link([32]byte{}, 1, e.Commit)
-	f.Add(key(3, 1), "1", proof(e, nil), e.Raw)
+	f.Add(key(3, 1), "1", rows.Proof(e, nil), e.Raw)
 	stub, err := room.MarshalEvent(e.Event.Redacted())
 	if err != nil {
 		f.Fatal(err)
 	}
 	e.Redacted = true
-	f.Add(key(3, 1), "1", proof(e, stub), stub)
+	f.Add(key(3, 1), "1", rows.Proof(e, stub), stub)
 	f.Add(int64(-1), "", []byte{}, []byte("{}"))
 	f.Fuzz(func(t *testing.T, k int64, id string, proof, raw []byte) {
 		e, err := scanEntry([]driver.Value{k, id, proof, raw})
@@ -76,7 +77,7 @@ func FuzzEntry(f *testing.F) {
 			return
 		}
 		got := []log.Entry{e}
-		if _, err := open("a", 0, [32]byte{}, got); err != nil {
+		if _, err := rows.Verified("a", 0, [32]byte{}, got); err != nil {
 			return
 		}
 		if err := log.Check("a", 0, [32]byte{}, got); err != nil || got[0].Event.ID != id {

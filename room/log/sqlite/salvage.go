@@ -12,6 +12,7 @@ import (
 	"github.com/folkmoot/moot/internal/atomicfile"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/rows"
 )
 
 // salvage copies what can be read of a database whose structure is damaged into dir: rooms
@@ -69,7 +70,7 @@ func (d *DB) copyRoom(ctx context.Context, to *DB, info log.Info) (defect, err e
 		return defect, nil
 	}
 	imported, marked := d.Imported(ctx, info.Room)
-	err = to.putBack(ctx, info.Room, entries, nanos(info.Wake), imported || marked != nil)
+	err = to.putBack(ctx, info.Room, entries, rows.Nanos(info.Wake), imported || marked != nil)
 	s, unread := d.Snapshot(ctx, info.Room)
 	switch {
 	case errors.Is(unread, log.ErrNotFound):

@@ -2,22 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
 	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/rows"
 )
-
-// snapshotSum is the checksum of a snapshot.
-func snapshotSum(s *log.Snapshot) [32]byte {
-	h := sha256.New()
-	h.Write(binary.BigEndian.AppendUint64(nil, s.Seq))
-	h.Write(s.Hash[:])
-	h.Write(s.Data)
-	return [32]byte(h.Sum(nil))
-}
 
 // PutSnapshot implements [log.Snapshots]. A snapshot that is not of the
 // room's chain is a conflict; one that is older than the stored one is
@@ -38,7 +28,7 @@ func (d *DB) PutSnapshot(ctx context.Context, name string, s log.Snapshot) error
 		if err != nil || uint64(stored) > s.Seq {
 			return err
 		}
-		sum := snapshotSum(&s)
+		sum := rows.SnapshotSum(&s)
 		// The record without the snapshot, after a crash, vouches for nothing.
 		if err := w.d.heads.append(headRecord{snapshotKind, name, head{s.Seq, sum}}); err != nil {
 			return w.d.fileError("writing "+HeadsName, err)
@@ -92,7 +82,7 @@ func (d *DB) Snapshot(ctx context.Context, name string) (log.Snapshot, error) {
 		if ok {
 			s.Seq, s.Hash = uint64(seq), [32]byte(hash)
 		}
-		want := snapshotSum(&s)
+		want := rows.SnapshotSum(&s)
 		if !ok || string(want[:]) != string(sum) {
 			return fmt.Errorf("%w: %w", log.ErrNotFound, log.Corrupt(name, 0, "its snapshot is damaged"))
 		}

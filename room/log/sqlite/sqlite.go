@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/rows"
 )
 
 // FileName is the name of the database in the data folder.
@@ -50,7 +51,7 @@ type DB struct {
 	end     error // of the writer; read after done
 
 	readers chan *reader // idle ones; a nil is a place for a new one
-	news    news
+	news    rows.News
 	locks   locks
 	heads   headFile
 }

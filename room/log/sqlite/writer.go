@@ -131,7 +131,7 @@ func (w *writer) serve(batch []*request) {
 		w.tidy() // before the answer, so that redacted text is gone by then
 	}
 	if err == nil {
-		w.d.news.tell(touched)
+		w.d.news.Tell(touched)
 	}
 	for _, r := range batch {
 		close(r.done)
@@ -160,12 +160,12 @@ func (w *writer) checkpoint() {
 
 // checkOthers wakes followers when another process has written.
 func (w *writer) checkOthers() {
-	if w.failed != nil || !w.d.news.wanted() {
+	if w.failed != nil || !w.d.news.Wanted() {
 		return
 	}
 	before := w.seen
 	if err := w.refresh(); err == nil && w.seen != before {
-		w.d.news.tellAll()
+		w.d.news.TellAll()
 	}
 }
 
@@ -184,7 +184,7 @@ func (w *writer) finish() {
 	if w.failed == nil && w.purge {
 		w.tidy() // closing the last connection would empty it too, but there may be others
 	}
-	w.d.news.tellAll()
+	w.d.news.TellAll()
 	err := w.d.heads.sync()
 	w.d.heads.close()
 	if err = errors.Join(err, w.c.Close()); err != nil && w.failed == nil {
