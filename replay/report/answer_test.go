@@ -120,19 +120,6 @@ func TestText(t *testing.T) {
 	}
 }
 
-func TestWrap(t *testing.T) {
-	for _, s := range []string{"", "a", "one two three", strings.Repeat("x", 40) + " é é é", strings.Repeat("word ", 50)} {
-		for _, line := range wrap(s, 12) {
-			if n := utf8.RuneCountInString(line); n > 12 || n == 0 {
-				t.Errorf("%q has %d characters", line, n)
-			}
-		}
-	}
-	if got := fmt.Sprintf("%q", wrap("one two  three four", 9)); got != `["one two" "three" "four"]` {
-		t.Error(got)
-	}
-}
-
 // TestForest: the places are inside of the picture, and the difference of nothing
 // is where the line is.
 func TestForest(t *testing.T) {

@@ -3,6 +3,8 @@ package report
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/folkmoot/moot/internal/term"
 )
 
 // A Table is a part of a report. Its cells are plain text in one line, which
@@ -26,7 +28,7 @@ func (t *Table) lines() [][]string {
 
 // Bounds of the text form, in characters.
 const (
-	textWidth = 80
+	textWidth = term.Width
 	textGap   = 2
 	maxCell   = maxName
 )
@@ -37,7 +39,7 @@ func (t *Table) textRows() (rows [][]string, width []int) {
 		out := make([]string, len(row))
 		for i, cell := range row {
 			parts := strings.Split(cell, noteMark)
-			out[i] = shorten(strings.Join(parts[:min(len(parts), 2)], " "), maxCell)
+			out[i] = term.Shorten(strings.Join(parts[:min(len(parts), 2)], " "), maxCell)
 			if i == len(width) {
 				width = append(width, 0)
 			}
@@ -81,47 +83,4 @@ func writeTextRow(b *strings.Builder, row []string, width []int, keys, from, to 
 		}
 	}
 	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-}
-
-// shorten returns s with at most n characters.
-func shorten(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
-}
-
-// wrap breaks s at spaces into lines of at most n characters, as far as its words
-// allow. A number and its % stay together.
-func wrap(s string, n int) []string {
-	var lines, words []string
-	for _, word := range strings.Fields(s) {
-		if last := len(words) - 1; last >= 0 && strings.HasPrefix(word, "%") {
-			words[last] += " " + word
-			continue
-		}
-		words = append(words, word)
-	}
-	line, size := "", 0
-	for _, word := range words {
-		letters := utf8.RuneCountInString(word)
-		switch {
-		case letters > n:
-			word, letters = shorten(word, n), n
-			fallthrough
-		case size > 0 && size+1+letters > n:
-			if size > 0 {
-				lines = append(lines, line)
-			}
-			line, size = word, letters
-		case size == 0:
-			line, size = word, letters
-		default:
-			line, size = line+" "+word, size+1+letters
-		}
-	}
-	if size > 0 {
-		lines = append(lines, line)
-	}
-	return lines
 }

@@ -64,7 +64,7 @@ func (r *Report) WriteText(out io.Writer, colors bool) error {
 
 // lines writes s in lines of 80 characters, the later ones indented.
 func (w *textWriter) lines(s, indent string) {
-	for i, line := range wrap(s, textWidth-len(indent)) {
+	for i, line := range term.Wrap(s, textWidth-len(indent)) {
 		if i > 0 {
 			line = indent + line
 		}
@@ -74,7 +74,7 @@ func (w *textWriter) lines(s, indent string) {
 
 // indented writes s below a heading.
 func (w *textWriter) indented(s, indent, parameter string) {
-	for _, line := range wrap(s, textWidth-len(indent)) {
+	for _, line := range term.Wrap(s, textWidth-len(indent)) {
 		w.WriteString(indent + w.paint(parameter, line) + "\n")
 	}
 }
@@ -82,7 +82,7 @@ func (w *textWriter) indented(s, indent, parameter string) {
 // answer writes the name with the interval as a bar, the sentence and the remarks.
 func (w *textWriter) answer(a *answer) {
 	const bold = "1"
-	w.WriteString("\n" + w.paint(bold, shorten(a.Policy, textWidth)))
+	w.WriteString("\n" + w.paint(bold, term.Shorten(a.Policy, textWidth)))
 	if a.Label != "" && utf8.RuneCountInString(a.Policy+a.Label) > textWidth-2 {
 		w.WriteString("\n")
 	}
@@ -122,7 +122,7 @@ func (w *textWriter) quotes(quotes []quote) {
 	}
 	for _, q := range quotes {
 		w.indented(q.Place, "  ", "2")
-		w.indented(fmt.Sprintf("%s: “%s”", q.From, shorten(q.Text, 150)), "    ", "")
+		w.indented(fmt.Sprintf("%s: “%s”", q.From, term.Shorten(q.Text, 150)), "    ", "")
 		s := q.Policy + " " + q.Did
 		if q.Reason != "" {
 			s += ": “" + q.Reason + "”"

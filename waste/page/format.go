@@ -88,16 +88,16 @@ func remark(x *waste.Example, estimated bool) string {
 }
 
 // shower returns the command that shows the run of an example, from its turn on if that
-// is known.
-func shower(x *waste.Example) string {
+// is known: the command with the run, and its options, if any.
+func shower(x *waste.Example) []string {
 	if x.File == "" {
-		return "moot transcript show " + quoted(x.Run)
+		return []string{"moot transcript show " + quoted(x.Run)}
 	}
-	command := "moot transcript show " + quoted(x.File) + " --conversation " + quoted(x.Run)
+	options := "--conversation " + quoted(x.Run)
 	if x.Last > 0 {
-		command += fmt.Sprintf(" --last %d", x.Last)
+		options += fmt.Sprintf(" --last %d", x.Last)
 	}
-	return command
+	return []string{"moot transcript show " + quoted(x.File), options}
 }
 
 // quoted quotes a word for a shell, if it needs that.

@@ -82,7 +82,7 @@ func (v view) page() *htmlPage {
 		list := exampleList{Title: capital(titles[k.Kind])}
 		for j := range k.Examples {
 			x := &k.Examples[j]
-			list.Items = append(list.Items, exampleItem{place(x), remark(x, v.EstimatedTurns > 0), excerpt(x, maxPageExcerpt), shower(x)})
+			list.Items = append(list.Items, exampleItem{place(x), remark(x, v.EstimatedTurns > 0), excerpt(x, maxPageExcerpt), strings.Join(shower(x), " ")})
 		}
 		p.Examples = append(p.Examples, list)
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/folkmoot/moot/transcripts"
 	"github.com/folkmoot/moot/waste"
@@ -32,6 +33,7 @@ func labelled(t *testing.T) *waste.Report {
 	return a.Report()
 }
 
+// text returns the text form.
 func text(t *testing.T, r *waste.Report) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -41,11 +43,50 @@ func text(t *testing.T, r *waste.Report) string {
 	return b.String()
 }
 
+// unwrapped returns the text form with each wrapped line as one.
+func unwrapped(t *testing.T, r *waste.Report) string {
+	t.Helper()
+	return strings.ReplaceAll(text(t, r), "\n  ", " ")
+}
+
+// TestWidth checks that the text form fits 80 columns, whatever the names are. Only the
+// command that shows a run may be longer, because it can be copied.
+func TestWidth(t *testing.T) {
+	long := strings.Repeat("name/", 30)
+	c := &transcripts.Conversation{
+		ID: long + "7", Participants: []transcripts.Participant{{ID: long, Kind: transcripts.KindAgent}, {ID: "b", Kind: transcripts.KindAgent}}, Extra: []byte(`{"mistake_step":1,"success":true}`),
+	}
+	for i := range 12 {
+		c.Turns = append(c.Turns, transcripts.Turn{I: i, Speaker: []string{long, "b"}[i%2], Text: strings.Repeat("a \"quoted\" text that is long ", 1000)})
+	}
+	var a waste.Account
+	if err := a.AddConversation(waste.Labels{}.Run(c, "runs.jsonl"), c); err != nil {
+		t.Fatal(err)
+	}
+	r := a.Report()
+	r.Guard = &waste.Guard{Policy: "wasteguard@" + long, Runs: 1, TrainedOn: "runs of " + long}
+	r.Gates = []waste.Gate{{Gate: "waste > " + strings.Repeat("9", 90), Figure: "waste"}}
+	got := text(t, r)
+	for line := range strings.Lines(got) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 && !strings.HasPrefix(line, "show one: ") && !strings.HasPrefix(line, "          --conversation ") {
+			t.Errorf("%d characters: %s", n, line)
+		}
+	}
+	if !strings.Contains(got, "\nshow one: moot transcript show runs.jsonl \\\n          --conversation "+long) {
+		t.Error(got)
+	}
+	for _, column := range []string{" runs   succeeded   failed   turns ", " turns after the error    share   of tokens\n"} {
+		if !strings.Contains(got, column) {
+			t.Errorf("%q is missing in\n%s", column, got)
+		}
+	}
+}
+
 func TestText(t *testing.T) {
-	got := text(t, labelled(t))
+	got := unwrapped(t, labelled(t))
 	for _, want := range []string{
 		"1 run · 6 turns · ~", "(33.3 %) came after the labelled error. 1 of 1 run is labelled.", "(83.3 %) are waste. Most of the rest of it is exact duplicates",
-		"\nset</title>      1       6", "Prompts with the whole history have", "show one: moot transcript show 'it'\\''s.jsonl' --conversation 'set</title>/one two' --last 3",
+		"\nset</title>      1           0        1       6 ", "Prompts with the whole history have", "show one: moot transcript show 'it'\\''s.jsonl' \\         --conversation 'set</title>/one two' --last 3",
 		"labels are of failed runs only",
 	} {
 		if !strings.Contains(got, want) {
@@ -63,24 +104,24 @@ func TestText(t *testing.T) {
 func TestSentences(t *testing.T) {
 	r := labelled(t)
 	r.Guard = &waste.Guard{Policy: "wasteguard", TrainedOn: "some runs", Runs: 120, Stopped: 40, Good: 40, GoodStopped: 1, Part: waste.Part{Tokens: 800_000, Share: .42}}
-	if got := text(t, r); !strings.Contains(got, "With wasteguard 40 of 120 runs would have ended earlier, without ~800k tokens (42.0 %). False alarms: 1 of 40 good ones.") {
+	if got := unwrapped(t, r); !strings.Contains(got, "With wasteguard 40 of 120 runs would have ended earlier, without ~800k tokens (42.0 %). False alarms: 1 of 40 good ones.") {
 		t.Error(got)
 	}
-	if got := text(t, r); !strings.Contains(got, "note: the settings of wasteguard are learnt from some runs: there its figures are too good") {
+	if got := unwrapped(t, r); !strings.Contains(got, "note: the settings of wasteguard are learnt from some runs: there its figures are too good") {
 		t.Error(got)
 	}
 	r.Guard.Policy, r.Guard.TrainedOn, r.Guard.Good = "wasteguard@own.json", "", 0
-	if got := text(t, r); strings.Contains(got, "the settings of wasteguard") {
+	if got := unwrapped(t, r); strings.Contains(got, "the settings of wasteguard") {
 		t.Error(got)
 	}
-	if got := text(t, r); !strings.Contains(got, "No run is known to have succeeded, so false alarms are not counted.") {
+	if got := unwrapped(t, r); !strings.Contains(got, "No run is known to have succeeded, so false alarms are not counted.") {
 		t.Error(got)
 	}
 	r.Partial = true
-	if got := text(t, r); !strings.HasPrefix(got, "interrupted: 1 run") {
+	if got := unwrapped(t, r); !strings.HasPrefix(got, "interrupted: 1 run") {
 		t.Error(got)
 	}
-	if got := text(t, (&waste.Account{}).Report()); !strings.Contains(got, "There are no turns to count.") || strings.Contains(got, "NaN") {
+	if got := unwrapped(t, (&waste.Account{}).Report()); !strings.Contains(got, "There are no turns to count.") || strings.Contains(got, "NaN") {
 		t.Error(got)
 	}
 }

@@ -14,6 +14,7 @@ type table struct {
 	Title string
 	Head  []string
 	Rows  [][]string
+	Break int // the columns from it on stay together where not all fit; 0 if none do
 }
 
 // kindTable has a row for each kind, one for the waste and one for everything.
@@ -49,25 +50,28 @@ func (v view) row(title string, p *waste.Part) []string {
 // groupTable has a row for each group of runs, at most so many: those with the most
 // tokens. It has none if it would say nothing more than the other table.
 func (v view) groupTable(most int) table {
-	t := table{Title: "Runs by group", Head: []string{"group", "runs", "turns", "tokens", "waste"}}
+	t := table{Title: "Runs by group", Head: []string{"group", "runs"}}
 	labels, outcomes := v.Labelled > 0, v.Failed+v.Succeeded > 0
-	if labels {
-		t.Head = append(t.Head, "turns after the error", "share", "of tokens")
-	}
 	if outcomes {
 		t.Head = append(t.Head, "succeeded", "failed")
+	}
+	t.Head = append(t.Head, "turns", "tokens", "waste")
+	if labels {
+		t.Break = len(t.Head)
+		t.Head = append(t.Head, "turns after the error", "share", "of tokens")
 	}
 	if len(v.Groups) < 2 && !labels && !outcomes {
 		return t
 	}
 	groups := slices.SortedStableFunc(slices.Values(v.Groups), func(a, b waste.Group) int { return cmp.Compare(b.Tokens, a.Tokens) })
 	for _, g := range groups[:min(most, len(groups))] {
-		row := []string{term.Line(g.Group), thousands(g.Runs), thousands(g.Turns), v.tokens(g.Tokens), percent(g.Waste.Share)}
-		if labels {
-			row = append(row, thousands(g.AfterError.Turns), percent(g.AfterError.ShareOfTurns), percent(g.AfterError.Share))
-		}
+		row := []string{term.Line(g.Group), thousands(g.Runs)}
 		if outcomes {
 			row = append(row, thousands(g.Succeeded), thousands(g.Failed))
+		}
+		row = append(row, thousands(g.Turns), v.tokens(g.Tokens), percent(g.Waste.Share))
+		if labels {
+			row = append(row, thousands(g.AfterError.Turns), percent(g.AfterError.ShareOfTurns), percent(g.AfterError.Share))
 		}
 		t.Rows = append(t.Rows, row)
 	}
