@@ -60,6 +60,7 @@ func compareRoom(rt *rapid.T) {
 // A model is what a room knows, as the rules of model_test.go state it.
 type model struct {
 	room.Spec
+	modelExploration
 	limits           room.Limits
 	phase            room.Phase
 	cause, actor     string
@@ -231,7 +232,7 @@ func stated(b room.Body) room.Body {
 	case room.RoundDeclined:
 		return room.RoundDeclined{Retry: b.Retry}
 	case room.TurnGranted:
-		return room.TurnGranted{Turn: b.Turn, Participant: b.Participant, Request: b.Request, Tokens: b.Tokens, Timeout: b.Timeout}
+		return room.TurnGranted{Turn: b.Turn, Participant: b.Participant, Request: b.Request, Tokens: b.Tokens, Timeout: b.Timeout, Exploration: rounded(b.Exploration)}
 	case room.PermissionAsked:
 		if b.Permission.Kind == room.ActionCall {
 			b.Permission = room.Permission{Kind: room.ActionCall}
@@ -294,7 +295,7 @@ func stateLine(s *room.State) string {
 	for _, r := range s.View(room.Internal).Requests {
 		out.WriteString(", asks " + r.ID)
 	}
-	fmt.Fprintf(&out, ", follows %+v, %d calls", s.Handoff, s.Called)
+	fmt.Fprintf(&out, ", follows %+v, request %t, replaced %q, %d calls", s.Handoff, s.Request, s.Policy.Replaced, s.Called)
 	for _, e := range s.Effects() {
 		switch e := e.(type) {
 		case room.Ask:
@@ -321,7 +322,7 @@ func (m *model) stateLine() string {
 			out.WriteString(", asks " + e.ID)
 		}
 	}
-	fmt.Fprintf(&out, ", follows %+v, %d calls%s", m.follow, m.called, m.callEffects())
+	fmt.Fprintf(&out, ", follows %+v, request %t, replaced %q, %d calls%s", m.follow, m.addressed, m.replaced, m.called, m.callEffects())
 	if m.phase != room.PhaseLive {
 		return out.String()
 	}

@@ -31,6 +31,9 @@ func drawRoom(rt *rapid.T) room.Open {
 		OnRestart: rapid.SampledFrom([]string{"", room.RestartContinue}).Draw(rt, "onRestart"),
 		Objective: rapid.SampledFrom([]string{"", "decide this"}).Draw(rt, "objective"),
 	}}
+	if rapid.IntRange(0, 2).Draw(rt, "explores") == 0 {
+		withExploration(rt, &o)
+	}
 	o.Spec.Policy.Needs.Bids = rapid.IntRange(0, 3).Draw(rt, "bids") == 0
 	process, sessions := rapid.Bool().Draw(rt, "processes"), rapid.Bool().Draw(rt, "sessions")
 	for _, id := range []string{"a", "b", "c"} {
@@ -113,7 +116,9 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 	}
 	switch draw(next...) {
 	case "speak":
-		return decide(policy.Speak(seat, "because"))
+		d := policy.Speak(seat, "because")
+		d.Scores, rec.Seed = drawScores(rt), room.Seed(m.Room, rec.Decision)
+		return decide(d)
 	case "decline":
 		d := policy.Decline("nothing")
 		d.RetryMS = rapid.SampledFrom([]int64{0, 1, 20_000}).Draw(rt, "retry")

@@ -10,6 +10,7 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/calls"
+	"github.com/folkmoot/moot/room/explore"
 )
 
 // The model states the rules of a room once more: the life of a turn, the start of
@@ -106,7 +107,7 @@ func (m *model) person(do room.Act) bool {
 	case room.Next:
 		x := m.seat(do.Participant)
 		ok := m.phase == room.PhaseLive && m.turn == nil && x != nil && x.Kind != policy.Human && x.standing == room.Active && !m.starting(x) && !x.away()
-		return ok && (x.takenBy != "" || !x.over()) && m.grant(x, nil, do.Grant)
+		return ok && (x.takenBy != "" || !x.over()) && m.grant(x, nil, nil, do.Grant)
 	}
 	return m.turn != nil && m.turn.draft != nil && m.review(do)
 }
@@ -152,9 +153,10 @@ func (m *model) decided(do room.Decided) bool {
 	case d.Action == policy.ActionSpeak && (x == nil || m.ineligible(x) != ""):
 		return m.pause(room.CausePolicy, "run.bad_choice")
 	case d.Action == policy.ActionSpeak:
-		return m.grant(x, &do.Record, do.Grant)
+		taken, choice := m.explored(x, do)
+		return m.grant(taken, choice, &do.Record, do.Grant)
 	}
-	m.decision, m.bids = do.Record.Decision, nil
+	m.decision, m.bids, m.replaced = do.Record.Decision, nil, ""
 	if d.Action == policy.ActionFinish {
 		return m.end(room.PhaseCompleted, room.CauseFinish, "")
 	}
@@ -179,8 +181,8 @@ func (m *model) hopeless() bool {
 	})
 }
 
-// grant gives the floor, unless a limit stops the room instead.
-func (m *model) grant(x *modelSeat, r *policy.Record, g room.Grant) bool {
+// grant gives the floor, unless a limit stops the room instead. c says how x was drawn.
+func (m *model) grant(x *modelSeat, c *explore.Choice, r *policy.Record, g room.Grant) bool {
 	if m.stopAtLimit(g.Tokens, x.Price.Input) {
 		return true
 	}
@@ -188,12 +190,16 @@ func (m *model) grant(x *modelSeat, r *policy.Record, g room.Grant) bool {
 		return r != nil && m.refuse(x, g.Tokens)
 	}
 	if r != nil {
-		m.decision, m.bids = r.Decision, nil
+		m.decision, m.bids, m.replaced = r.Decision, nil, ""
+	}
+	if c != nil && c.Choice != x.ID {
+		m.replaced = c.Choice
 	}
 	m.tally.Turns, m.tally.Declines = m.tally.Turns+1, 0
-	e := room.TurnGranted{Turn: m.tally.Turns, Participant: x.ID, Request: g.Request, Tokens: g.Tokens, Timeout: x.Timeout}
+	e := room.TurnGranted{Turn: m.tally.Turns, Participant: x.ID, Request: g.Request, Tokens: g.Tokens, Timeout: x.Timeout, Exploration: c}
 	m.turn = &modelTurn{TurnGranted: e, seat: x, started: max(m.clock, m.now), epoch: m.epoch}
 	x.last, x.side, x.turns, m.follow = m.tally.Turns, 0, x.turns+1, nil
+	m.addressed = false
 	return m.note(e)
 }
 
@@ -288,6 +294,7 @@ func (m *model) say(do room.Say) bool {
 	if t := m.turn; t != nil && t.seat == seat {
 		e.Turn, e.Opening = t.Turn, false
 	}
+	m.asked(e.Message.From, do.To, do.Text)
 	return m.post(e)
 }
 
