@@ -75,6 +75,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, err)
 		return
 	}
+	ctx, cancel := untilClosed(r.Context())
+	defer cancel()
+	r = r.WithContext(ctx)
 	accept := r.Header.Get("Accept")
 	switch {
 	case websocket.IsWebSocketUpgrade(r):

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -211,19 +212,23 @@ func (s *Server) fail(w http.ResponseWriter, err error) {
 
 // How long a server that ends waits for the requests that run: until it tells them to
 // end, and until it closes their connections. Streams of rooms that have ended end by
-// themselves, and their readers get the last events.
+// themselves, so they are not told: their readers get the last events also when the
+// machine is busy.
 const (
 	restTimeout = time.Second
-	endTimeout  = 3 * time.Second
+	endTimeout  = 5 * time.Second
 )
 
 // Serve answers requests on l by handler, one of s, until ctx ends. It then waits for
 // the requests that run, but not for long. It closes l.
 func (s *Server) Serve(ctx context.Context, l net.Listener, handler http.Handler) error {
-	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
+	connected, closed := context.WithCancel(context.WithoutCancel(ctx))
+	defer closed()
+	requests, cut := context.WithCancel(connected)
 	defer cut()
-	web := access.NewHTTPServer(handler)
-	web.BaseContext = func(net.Listener) context.Context { return requests }
+	var answers sync.WaitGroup
+	web := access.NewHTTPServer(endingWith(requests, &answers, handler))
+	web.BaseContext = func(net.Listener) context.Context { return connected }
 	web.ErrorLog = slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug)
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(l) }()
@@ -239,7 +244,46 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, handler http.Handler
 		_ = web.Close() // requests that do not end: their connections are closed
 	}
 	<-served
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		answers.Wait()
+	}()
+	select {
+	case <-answered:
+	case <-ending.Done(): // a WebSocket, which web does not wait for
+		closed()
+		<-answered
+	}
 	return nil
+}
+
+// connectionKey is the key of the context of a request's connection.
+type connectionKey struct{}
+
+// endingWith ends the contexts of requests to h also when requests ends. answers
+// counts the requests that h answers.
+func endingWith(requests context.Context, answers *sync.WaitGroup, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answers.Add(1)
+		defer answers.Done()
+		ctx, cancel := context.WithCancel(context.WithValue(r.Context(), connectionKey{}, r.Context()))
+		defer cancel()
+		defer context.AfterFunc(requests, cancel)()
+		h.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// untilClosed returns the context of a request whose answer ends by itself when the
+// server does: it ends with the connection only.
+func untilClosed(ctx context.Context) (context.Context, context.CancelFunc) {
+	connection, ok := ctx.Value(connectionKey{}).(context.Context)
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(connection, cancel)
+	return lasting, func() { stop(); cancel() }
 }
 
 // registerOperation registers what the operator of the server needs. The first route tells

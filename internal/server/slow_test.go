@@ -1,10 +1,15 @@
 package server_test
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
+	"net"
+	"net/http"
 	"testing"
 
 	"github.com/folkmoot/moot/internal/api"
+	"github.com/folkmoot/moot/internal/server"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -56,5 +61,58 @@ func TestServerEnds(t *testing.T) {
 		if err := json.Unmarshal([]byte(last), &u); err != nil || u.End == nil || u.End.Code != api.EndServer {
 			t.Errorf("%s ends with %s", form, last)
 		}
+	}
+}
+
+// TestStreamOutlastsRest checks that a reader gets the end of a stream also from a busy
+// server, which has told its other requests to end before the Host has stopped.
+func TestStreamOutlastsRest(t *testing.T) {
+	x := newFixture(t, t.TempDir())
+	id := x.paused(talk)
+	s := server.New(server.Config{Host: x.Host, Version: "test"})
+	handler, told := s.Handler(whoTests), make(chan struct{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() {
+		served <- s.Serve(ctx, l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/wait" {
+				w.WriteHeader(http.StatusOK)
+				_ = http.NewResponseController(w).Flush()
+				<-r.Context().Done()
+				close(told)
+				return
+			}
+			handler.ServeHTTP(w, r)
+		}))
+	}()
+	get := func(path string) *http.Response {
+		resp, err := http.Get("http://" + l.Addr().String() + path)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatal(resp, err)
+		}
+		t.Cleanup(func() { resp.Body.Close() })
+		return resp
+	}
+	get("/wait")
+	lines := bufio.NewScanner(get("/api/rooms/" + id + "/events?follow=true").Body)
+	end()
+	<-told
+	if err := x.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	last := ""
+	for lines.Scan() {
+		last = lines.Text()
+	}
+	var u api.Update
+	if err := json.Unmarshal([]byte(last), &u); err != nil || u.End == nil || u.End.Code != api.EndServer {
+		t.Errorf("the stream ends with %q: %v", last, lines.Err())
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
 	}
 }
