@@ -169,7 +169,7 @@ func (x *screen) run(command string) {
 }
 
 // twice is the time within which a second Escape must follow the first.
-const twice = time.Second
+const twice = 3 * time.Second
 
 // escape leaves a question or the highlighted draft. Otherwise the second of
 // two in a row stops the room. before is when the key before this one was

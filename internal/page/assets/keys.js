@@ -11,7 +11,7 @@ export function bindKey(key, purpose, run) {
 }
 
 // twice is the time in ms within which the second Escape must follow the first.
-export const twice = 1000;
+export const twice = 3000;
 let escaped = -Infinity; // when the first was pressed
 
 function pressed(e) {
