@@ -69,7 +69,7 @@ func TestCloseKillsGroup(t *testing.T) {
 // ends waits for the end of a process that was killed, and reports whether it has
 // ended.
 func ends(pid int) bool {
-	for range 5000 {
+	for range 60_000 {
 		if !alive(pid) {
 			return true
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -133,15 +134,18 @@ func runPage(t *testing.T, page, text string, cmds []documented) {
 // documentedAddress is the address of `moot serve` on the pages.
 const documentedAddress = "127.0.0.1:8420"
 
-// freeAddress returns an address at which a server can listen.
+// freeAddress returns an address at which a server can listen. Its port is below those
+// that the system chooses for other listeners and connections, so none of them gets it.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(10_000))); err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("there is no free port")
+	return ""
 }
 
 // seatFakes makes a folder with agents that the documentation shows. They behave

@@ -50,7 +50,7 @@ func withSpawn(cmds map[string]scriptCommand) map[string]scriptCommand {
 }
 
 // spawnTimeout is how long a script waits for a program before it fails.
-const spawnTimeout = 2 * time.Minute
+const spawnTimeout = 5 * time.Minute
 
 func (s *spawner) spawn(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {

@@ -145,7 +145,7 @@ func TestSeatTakenOver(t *testing.T) {
 	path := "/api/rooms/" + r.ID() + "/seats/ann/await"
 	older := make(chan error, 1)
 	go func() { older <- c.Call(t.Context(), http.MethodPost, path, api.Await{Wait: "50s"}, nil) }()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for u := range r.Watch(ctx, 0, room.Internal) {
 		if b, ok := u.Event.Body.(room.PresenceChanged); ok && b.Presence == room.Live {

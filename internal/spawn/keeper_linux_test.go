@@ -95,7 +95,7 @@ func TestOrphanReaped(t *testing.T) {
 	needSetsid(t)
 	p := start(t, `sh -c 'setsid sh -c "echo \$\$" &'; read x`)
 	pid := readPID(t, p)
-	for deadline := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil; <-time.After(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); syscall.Kill(pid, 0) == nil; <-time.After(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("process %d is still there", pid)
 		}

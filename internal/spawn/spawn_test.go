@@ -225,7 +225,7 @@ func gone(t *testing.T, pid string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
 		if errors.Is(syscall.Kill(n, 0), syscall.ESRCH) || zombie(pid) {
 			return
 		}

@@ -112,7 +112,7 @@ func (r *fakeRoom) emit(body room.Body) {
 	r.mu.Unlock()
 	select {
 	case r.queue <- coordinator.Update{Event: &e}:
-	case <-time.After(30 * time.Second): // the session has ended
+	case <-time.After(3 * time.Minute): // the session has ended
 	}
 }
 
@@ -169,7 +169,7 @@ func show(t *testing.T, cols, rows int, change ...func(*Session)) *fixture {
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(60 * time.Second):
+		case <-time.After(3 * time.Minute):
 			t.Error("the session does not end")
 		}
 		ours.Close()
@@ -225,7 +225,7 @@ func (x *fixture) sees(texts ...string) {
 
 func (x *fixture) until(what string, ok func() bool) {
 	x.t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(3 * time.Minute)
 	for !ok() {
 		select {
 		case <-x.more:

@@ -14,7 +14,7 @@ import (
 // TestEndOfInput: without input the session waits for the room, and does
 // nothing else meanwhile.
 func TestEndOfInput(t *testing.T) {
-	busy := time.AfterFunc(30*time.Second, func() { panic("the session does not wait") })
+	busy := time.AfterFunc(3*time.Minute, func() { panic("the session does not wait") })
 	defer busy.Stop()
 	synctest.Test(t, func(t *testing.T) {
 		x := newFakeRoom()

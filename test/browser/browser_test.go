@@ -116,10 +116,10 @@ func (b *browser) expect(parts ...string) {
 	b.expected = append(b.expected, parts...)
 }
 
-// run runs actions, for a minute at most.
+// run runs actions, for three minutes at most.
 func (b *browser) run(t *testing.T, actions ...chromedp.Action) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(b.ctx, 3*time.Minute)
 	defer cancel()
 	if err := chromedp.Run(ctx, actions...); err != nil {
 		t.Fatal(err)
@@ -129,9 +129,9 @@ func (b *browser) run(t *testing.T, actions ...chromedp.Action) {
 // until waits until an expression of the page is true.
 func (b *browser) until(t *testing.T, expression string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(b.ctx, 3*time.Minute)
 	defer cancel()
-	if err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second))); err != nil {
+	if err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(2*time.Minute))); err != nil {
 		var text string
 		_ = chromedp.Run(b.ctx, chromedp.Evaluate(`document.body.innerText`, &text)) // only for the message
 		t.Fatalf("%v: %s\nthe page shows:\n%s", err, expression, text)

@@ -48,7 +48,7 @@ type view struct {
 // until waits until the room is as is wants it: it looks at it again after each event.
 func (s served) until(room string, is func(view) bool) view {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/api/rooms/"+room+"/events?form=page&follow=true", nil)
 	if err != nil {

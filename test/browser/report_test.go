@@ -85,7 +85,7 @@ func followFlip(t *testing.T, b *browser) {
 		chromedp.WaitReady(`tr:target`, chromedp.ByQuery),
 		chromedp.Evaluate(`document.querySelector('tr:target').innerText`, &row),
 		chromedp.Poll(`(() => { const r = document.querySelector('tr:target').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight })()`,
-			nil, chromedp.WithPollingTimeout(20*time.Second)), // the browser scrolls there
+			nil, chromedp.WithPollingTimeout(2*time.Minute)), // the browser scrolls there
 	)
 	if cells := strings.Split(row, "\t"); len(cells) < 3 || cells[1] == "" || cells[2] == "" || cells[1] == cells[2] {
 		t.Errorf("the row of the decision is %q", row)

@@ -175,7 +175,7 @@ func TestUseMyAgent(t *testing.T) {
 	b := start(t)
 	s.signIn(b, "admin")
 	b.run(t, chromedp.Navigate(s.URL+"/"), chromedp.Click(`[data-peer="bob"] button`, chromedp.ByQuery), chromedp.WaitVisible("dialog [name=shared]", chromedp.ByQuery),
-		chromedp.Poll(`document.querySelector("dialog [name=shared]").value === "reviewer"`, nil, chromedp.WithPollingTimeout(20*time.Second)), // which Bob's device says
+		chromedp.Poll(`document.querySelector("dialog [name=shared]").value === "reviewer"`, nil, chromedp.WithPollingTimeout(2*time.Minute)), // which Bob's device says
 		chromedp.SendKeys("dialog [name=objective]", "Review this API for security issues", chromedp.ByQuery),
 		chromedp.Click("dialog [name=own]", chromedp.ByQuery), chromedp.WaitVisible("dialog [name=mine]", chromedp.ByQuery))
 	b.axe(t, "the form of an agent that is shared")

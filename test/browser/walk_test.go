@@ -1,6 +1,8 @@
 package browser
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -81,13 +83,23 @@ type walk struct {
 	env           []string
 }
 
+// listenLow listens on a port below those that the system chooses for other listeners and
+// connections, so that none of them gets it while nothing listens there.
+func listenLow(t *testing.T) net.Listener {
+	t.Helper()
+	for range 1000 {
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(10_000))); err == nil {
+			return l
+		}
+	}
+	t.Fatal("there is no free port")
+	return nil
+}
+
 func newWalk(t *testing.T) *walk {
 	t.Helper()
 	path, cache := mootProgram(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := listenLow(t)
 	w := &walk{t: t, work: t.TempDir(), address: l.Addr().String()}
 	l.Close()
 	goCache, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()

@@ -319,7 +319,7 @@ func (f *flow) runInBackground(r *coordinator.Room) (stop func()) {
 // until waits for an event for which wanted returns true.
 func (f *flow) until(r *coordinator.Room, after int64, wanted func(room.Event) bool) room.Event {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(f.t.Context(), 2*time.Minute)
 	defer cancel()
 	for u, err := range r.Watch(ctx, after, room.Internal) {
 		if err != nil {

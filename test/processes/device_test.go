@@ -127,7 +127,7 @@ func TestPeerRemovedAtWork(t *testing.T) {
 // waitFor waits until another process has done something that only a file tells.
 func (w *two) waitFor(done func() bool, what string) {
 	w.t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); !done(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			w.t.Fatal(what)
 		}

@@ -83,7 +83,7 @@ func TestDoctorIsInterrupted(t *testing.T) {
 // startedPids waits until the agents have written that many ids of processes.
 func startedPids(t *testing.T, file string, want int) (pids []int) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		text, err := os.ReadFile(file)
 		if words := strings.Fields(string(text)); err == nil && len(words) == want {
 			for _, word := range words {

@@ -70,7 +70,7 @@ func statOf(pid int) []string {
 // vanish waits until none of the processes is left.
 func vanish(t *testing.T, pids []int) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(3 * time.Minute)
 	for _, pid := range pids {
 		for groupOf(pid) != "" {
 			if time.Now().After(deadline) {

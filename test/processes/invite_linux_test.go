@@ -1,7 +1,6 @@
 package processes
 
 import (
-	"net"
 	"regexp"
 	"strings"
 	"testing"
@@ -22,12 +21,7 @@ func TestInviteAccepted(t *testing.T) {
 
 func inviteAndJoin(t *testing.T, servers bool) {
 	ann, bob := newWorkbench(t, nil), newWorkbench(t, nil)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := "ws://" + l.Addr().String()
-	l.Close()
+	url := "ws://127.0.0.1:" + freePort(t)
 	relay := ann.start("relay", "--listen", strings.TrimPrefix(url, "ws://"), "--open")
 	relay.until(t, "ws://")
 	if servers {

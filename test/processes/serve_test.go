@@ -103,7 +103,7 @@ func (w *workbench) state(id string) *room.State {
 // await waits until a room's log says so.
 func (w *workbench) await(id, what string, done func(*room.State) bool) *room.State {
 	w.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) { // another process writes the log
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) { // another process writes the log
 		s := w.state(id)
 		if done(s) {
 			return s

@@ -173,7 +173,7 @@ func (p *paced) ended(n int) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) { // until the share reaps it
+	for deadline := time.Now().Add(3 * time.Minute); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) { // until the share reaps it
 		if time.Now().After(deadline) {
 			p.t.Fatalf("process %d of the agent has not ended", pid)
 		}

@@ -4,11 +4,14 @@ package processes
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -63,16 +66,25 @@ func newTwo(t *testing.T, agent string) *two {
 	return w
 }
 
-// freePort is a port that a relay can come back to.
+// takenPorts are the results of freePort.
+var takenPorts sync.Map
+
+// freePort is a port that a relay can come back to. It is below those that the system
+// chooses for other listeners and connections, so none of them gets it meanwhile.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		port := strconv.Itoa(20_000 + rand.IntN(10_000))
+		if _, taken := takenPorts.LoadOrStore(port, true); taken {
+			continue
+		}
+		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
+	t.Fatal("there is no free port")
+	return ""
 }
 
 func (w *workbench) write(name, text string) {

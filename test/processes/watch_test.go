@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,12 +57,7 @@ func newWatchers(t *testing.T) *watchers {
 	t.Helper()
 	w := &watchers{t: t, ann: newWorkbench(t, map[string]string{"room.yaml": watchedRoom, "agent.sh": steadyAgent})}
 	w.ann.env = append(w.ann.env, "MOOT_CONFIG="+os.DevNull)
-	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that a relay can come back to
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, w.port, _ = net.SplitHostPort(l.Addr().String())
-	l.Close()
+	w.port = freePort(t)
 	w.startRelay()
 	return w
 }

@@ -3,6 +3,8 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"testing"
 	"testing/synctest"
@@ -197,13 +199,23 @@ func TestTooMany(t *testing.T) {
 	})
 }
 
+// listenLow listens on a port below those that the system chooses for other listeners and
+// connections, so that none of them gets it while nothing listens there.
+func listenLow(t *testing.T) net.Listener {
+	t.Helper()
+	for range 1000 {
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(10_000))); err == nil {
+			return l
+		}
+	}
+	t.Fatal("there is no free port")
+	return nil
+}
+
 // TestManyBehindOneAddress: sixty devices behind one address are all back after
 // the relay was restarted, and none is rejected meanwhile. The sockets are real.
 func TestManyBehindOneAddress(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := listenLow(t)
 	address := l.Addr().String()
 	cfg := server.Config{Tokens: []string{"a token of sufficient length"}, Limits: server.Limits{RestartIn: 300 * time.Millisecond}}
 	stop := serveOn(t, l, cfg)
@@ -215,7 +227,8 @@ func TestManyBehindOneAddress(t *testing.T) {
 	for _, e := range all {
 		e.awaitStatus(t, false)
 	}
-	if l, err = net.Listen("tcp", address); err != nil {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
 		t.Fatal(err)
 	}
 	serveOn(t, l, cfg)
