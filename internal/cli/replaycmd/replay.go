@@ -125,8 +125,8 @@ func (a *commands) replay(cmd *cobra.Command, args []string, o replayOptions) er
 		conditions = append(conditions, c)
 	}
 	outcome, rated, err := o.outcomes()
-	if err == nil && outcome != nil && !slices.Contains(args, "-") {
-		err = rated.find(cmd.Context(), outcome.Name, src)
+	if err == nil && outcome != nil {
+		err = src.Twice(func() error { return rated.find(cmd.Context(), outcome.Name, src) })
 	}
 	if err != nil {
 		return err

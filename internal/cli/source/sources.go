@@ -28,6 +28,7 @@ type Sources struct {
 	Dir     string // data folder
 	Args    []string
 	stdin   io.Reader                        // nil when - is only a name
+	kept    *keptInput                       // see Twice; nil if stdin is read once
 	how     foreign.Options                  // how files are read
 	Note    func(format string, args ...any) // told what was left out of files of other programs; may be nil
 	warn    func(format string, args ...any) // told of lines of which nothing can be used; may be nil
@@ -63,6 +64,9 @@ func (o Origin) Most(level transcripts.Level) transcripts.Level {
 func (s *Sources) Close() {
 	if s.db != nil {
 		_ = s.db.Close() // nothing was written
+	}
+	if s.kept != nil {
+		s.kept.close()
 	}
 }
 
