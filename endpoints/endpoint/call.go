@@ -78,7 +78,7 @@ func (r *renderer) call() {
 // render returns the part of a prompt that says what the caller's room and folder
 // contain, "" for nothing.
 func (c CallContext) render(boundary string) string {
-	r := &renderer{boundary: boundary}
+	r := newRenderer(boundary)
 	if c.Workspace != "" {
 		r.f("\nFOLDER OF YOUR CALLER\n")
 		r.block("folder", c.Workspace)

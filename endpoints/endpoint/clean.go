@@ -42,11 +42,27 @@ func Clean(s string) string {
 // CleanLine is [Clean] for a text of one line: line breaks become spaces, and a
 // text over limit runes is cut.
 func CleanLine(s string, limit int) string {
-	s = strings.Join(strings.Fields(Clean(s)), " ")
+	if !tidy(s) {
+		s = strings.Join(strings.Fields(Clean(s)), " ")
+	}
 	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}
 	return string([]rune(s)[:limit]) + "…"
+}
+
+// tidy reports whether s is printable ASCII without spaces at its ends or next to each other,
+// as most names are.
+func tidy(s string) bool {
+	space := true
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c >= 0x7f || c == ' ' && space {
+			return false
+		}
+		space = c == ' '
+	}
+	return s == "" || !space
 }
 
 // oneLine is [Clean] for a text of one line that is not cut.

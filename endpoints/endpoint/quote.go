@@ -14,7 +14,17 @@ const (
 
 // block writes text as quoted data. The head is trusted text, cleaned already.
 func (r *renderer) block(head, text string) {
-	r.write("[", r.boundary, " begin ", head, "]\n")
+	r.begin()
+	r.write(head)
+	r.quote(text)
+}
+
+// begin writes the first line of a block up to its head.
+func (r *renderer) begin() { r.write("[", r.boundary, " begin ") }
+
+// quote ends the head of a block and writes its text.
+func (r *renderer) quote(text string) {
+	r.write("]\n")
 	for line := range strings.SplitSeq(r.strike(Clean(text)), "\n") {
 		r.write(quoteMark, line, "\n")
 	}
@@ -48,27 +58,66 @@ func (r *renderer) quoted(s string) string { return strconv.Quote(r.inline(s, na
 
 // strike replaces every occurrence of the boundary, in any case.
 func (r *renderer) strike(s string) string {
-	mark := lowerASCII(r.boundary)
-	var b strings.Builder
-	for lower := lowerASCII(s); ; {
-		i := strings.Index(lower, mark)
-		if i < 0 {
-			return b.String() + s
-		}
-		b.WriteString(s[:i] + struck)
-		s, lower = s[i+len(mark):], lower[i+len(mark):]
+	i := r.mark.index(s)
+	if i < 0 {
+		return s
 	}
+	var b strings.Builder
+	for ; i >= 0; i = r.mark.index(s) {
+		b.WriteString(s[:i] + struck)
+		s = s[i+len(r.mark.text):]
+	}
+	return b.String() + s
+}
+
+// A mark finds a text in others, without regard to the case of ASCII letters, by Horspool's
+// algorithm (R. N. Horspool, Practical fast searching in strings, Software: Practice and
+// Experience 10, 1980). It seldom reads each byte.
+type mark struct {
+	text string     // lower case, at most 128 bytes
+	skip [256]uint8 // how far the text may be moved on when a byte is under its end
+}
+
+func newMark(text string) (m mark) {
+	m.text = lowerASCII(text)
+	for c := range m.skip {
+		m.skip[c] = uint8(len(m.text))
+	}
+	for i := range len(m.text) - 1 {
+		c, left := m.text[i], uint8(len(m.text)-1-i)
+		m.skip[c] = left
+		if 'a' <= c && c <= 'z' {
+			m.skip[c-'a'+'A'] = left
+		}
+	}
+	return m
+}
+
+// index returns the first place of the text in s, or -1.
+func (m *mark) index(s string) int {
+	n := len(m.text)
+	for end := n; end <= len(s); end += int(m.skip[s[end-1]]) {
+		if lower(s[end-1]) == m.text[n-1] && lowerASCII(s[end-n:end]) == m.text {
+			return end - n
+		}
+	}
+	return -1
 }
 
 // lowerASCII keeps the length, unlike strings.ToLower.
 func lowerASCII(s string) string {
 	b := []byte(s)
 	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
+		b[i] = lower(c)
 	}
 	return string(b)
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
 }
 
 // goodBoundary reports whether s is long enough, and only ASCII letters and

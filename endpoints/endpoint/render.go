@@ -12,10 +12,12 @@ const nameRunes = 80
 
 // render returns the text of a prompt whose parts are cleaned; see [Rendered].
 func render(p Prompt) string {
-	r := &renderer{p: p, boundary: p.Boundary, seats: make(map[string]Seat, len(p.Seats)+1)}
-	if !goodBoundary(r.boundary) {
-		r.boundary = fallbackBoundary(p)
+	boundary := p.Boundary
+	if !goodBoundary(boundary) {
+		boundary = fallbackBoundary(p)
 	}
+	r := newRenderer(boundary)
+	r.p, r.seats = p, make(map[string]Seat, len(p.Seats)+1)
 	for _, s := range append(p.Seats[:len(p.Seats):len(p.Seats)], p.You) {
 		r.seats[s.ID] = s
 	}
@@ -35,8 +37,13 @@ func render(p Prompt) string {
 type renderer struct {
 	p        Prompt
 	boundary string
+	mark     mark // the boundary
 	seats    map[string]Seat
 	b        strings.Builder
+}
+
+func newRenderer(boundary string) *renderer {
+	return &renderer{boundary: boundary, mark: newMark(boundary)}
 }
 
 // Size estimates the length of the text of a prompt, in bytes, from its parts.
@@ -221,37 +228,42 @@ func (r *renderer) present() {
 
 func (r *renderer) lines(ls []Line) {
 	for _, l := range ls {
-		r.block(r.attribution(l), l.Text)
+		r.begin()
+		r.attribution(l)
+		r.quote(l.Text)
 	}
 }
 
-// attribution returns the head of the block of a message.
-func (r *renderer) attribution(l Line) string {
-	head := "message " + strconv.FormatInt(l.Seq, 10)
+// attribution writes the head of the block of a message.
+func (r *renderer) attribution(l Line) {
+	r.write("message ", strconv.FormatInt(l.Seq, 10))
 	if l.FromSession != "" {
-		head += " of agent session " + r.quoted(l.FromSession)
+		r.write(" of agent session ", r.quoted(l.FromSession))
 	}
 	if l.Kind != "" {
-		head += ", " + r.inline(l.Kind, nameRunes) + ","
+		r.write(", ", r.inline(l.Kind, nameRunes))
 	}
-	if l.Claimed {
-		head = strings.TrimSuffix(head, ",") + ", which the host says that you said"
-	} else {
-		head += " from " + r.quoted(l.From) + r.standing(l)
+	switch {
+	case l.Claimed:
+		r.write(", which the host says that you said")
+	case l.Kind != "":
+		r.write(",")
+		fallthrough
+	default:
+		r.write(" from ", r.quoted(l.From), r.standing(l))
 	}
 	if l.To != "" {
-		head += ", to " + r.quoted(l.To)
+		r.write(", to ", r.quoted(l.To))
 	}
 	if l.For != "" {
-		head += ", for " + r.quoted(l.For)
+		r.write(", for ", r.quoted(l.For))
 	}
 	if l.ID != "" {
-		head += ", message_id " + r.quoted(l.ID)
+		r.write(", message_id ", r.quoted(l.ID))
 	}
 	if l.Ack {
-		head += ", acknowledge it"
+		r.write(", acknowledge it")
 	}
-	return head
 }
 
 func (r *renderer) standing(l Line) string {
