@@ -232,6 +232,8 @@ func (r *Room) apply(e room.Event) {
 		r.texts.line = r.state.Bounds.LineChars
 	case room.MessagePosted:
 		r.texts.add(e.Seq, b.Message)
+	case room.TurnGranted:
+		r.granted.seq = e.Seq
 	case room.Joined:
 		r.updateControllers()
 	case room.SeatChanged:

@@ -39,6 +39,7 @@ type Room struct {
 	lastWake      time.Time // wake time of the last append
 	clock         clock
 	texts         messageCache
+	granted       grantedPrompt // of the open turn, until it is sent
 	policy        Policy
 	policyRef     string
 	endpoints     map[string]*driver

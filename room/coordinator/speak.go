@@ -11,9 +11,8 @@ import (
 )
 
 // grant returns what turn.granted records of the prompt of a participant: its
-// window, the digest of its text, and its size with the instructions. speak makes the same prompt from
-// the same state. A participant that does not exist gets no prompt;
-// [room.State.Decide] refuses it.
+// window, the digest of its text, and its size with the instructions. It keeps the prompt for
+// speak. A participant that does not exist gets no prompt; [room.State.Decide] refuses it.
 func (r *Room) grant(ctx context.Context, id string, hints policy.JSON) (room.Grant, error) {
 	if _, ok := r.state.Seat(id); !ok {
 		return room.Grant{}, nil
@@ -27,21 +26,40 @@ func (r *Room) grant(ctx context.Context, id string, hints policy.JSON) (room.Gr
 		return room.Grant{}, err
 	}
 	g.Prompt, g.Tokens = endpoint.Digest(p.Text), int64(endpoint.Size(p)+len(p.Instructions)+3)/4
+	r.granted = grantedPrompt{prompt: p}
 	return g, nil
 }
 
-// speak makes the prompt of the open turn and sends it. A prompt is sent once,
+// A grantedPrompt is the prompt of a turn between its grant and its start.
+type grantedPrompt struct {
+	prompt endpoint.Prompt
+	seq    int64 // of the newest turn.granted
+}
+
+// openPrompt returns the prompt of the open turn, and whether it is as it was granted. If nothing
+// has happened since the grant, it is that prompt. Otherwise it is made again.
+func (r *Room) openPrompt(ctx context.Context, e room.Speak) (p endpoint.Prompt, same bool, err error) {
+	g := r.granted
+	r.granted = grantedPrompt{}
+	if g.prompt.Request == e.Request && g.seq == r.state.Seq {
+		return g.prompt, true, nil
+	}
+	p, err = prompt(ctx, &r.state, &r.texts, e.Participant, e.Window, e.Turn, e.Request, e.Hints)
+	return p, e.Digest == "" || e.Digest == endpoint.Digest(p.Text), err
+}
+
+// speak sends the prompt of the open turn. A prompt is sent once,
 // and only as it was granted: one that a closing gate has cancelled (cut) or that
 // the room has outdated is reported as [room.FailHeld], which interrupts the turn.
 // A turn that an earlier process granted is sent in the name of this one; its
 // endpoint answers a request only once.
 func (r *Room) speak(ctx context.Context, e room.Speak, cut bool) (func() room.Command, *effectError) {
-	p, err := prompt(ctx, &r.state, &r.texts, e.Participant, e.Window, e.Turn, e.Request, e.Hints)
+	p, same, err := r.openPrompt(ctx, e)
 	if err != nil {
 		return nil, &effectError{"LOG-READ", err}
 	}
 	failed := room.Failed{Turn: e.Turn, Request: e.Request}
-	if cut || e.Digest != "" && e.Digest != endpoint.Digest(p.Text) {
+	if cut || !same {
 		return func() room.Command {
 			failed.Code, failed.Error = room.FailHeld, "its prompt was held back"
 			return room.Command{Actor: e.Participant, Do: failed}
