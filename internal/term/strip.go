@@ -35,8 +35,11 @@ func Strip(s string) string {
 // Line is Strip for text that must stay on one line. Line feeds and tabs become
 // spaces.
 func Line(s string) string {
-	return strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(Strip(s))
+	return spaces.Replace(Strip(s))
 }
+
+// spaces is safe for concurrent use.
+var spaces = strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ")
 
 // clean reports whether s needs no change, as most text does.
 func clean(s string) bool {
