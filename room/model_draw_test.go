@@ -10,6 +10,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/reference"
 )
 
 // drawRoom draws a room with small limits, so that they are reached.
@@ -71,21 +72,21 @@ func drawRoom(rt *rapid.T) room.Open {
 }
 
 // drawCommand draws a command that mostly fits the state.
-func drawCommand(rt *rapid.T, m *model) room.Command {
+func drawCommand(rt *rapid.T, m *reference.Model) room.Command {
 	draw := func(list ...string) string { return rapid.SampledFrom(list).Draw(rt, "x") }
 	person := func(do room.Act) room.Command {
 		return room.Command{Actor: draw("host", "host", "me", "me", "eve", "a", "b"), Do: do}
 	}
 	seat := draw("a", "a", "b", "b", "c", "me", "ghost")
 	text := draw("yes", "Yes!", "no", "a, what now?", "b, what now?", "c, go on", "a text that has over thirty characters", "  ")
-	turn, request, draft := 0, "none", cmp.Or(m.lastDraft, "none")
-	if m.turn != nil && draw("right", "right", "right", "wrong") == "right" {
-		turn, request = m.turn.Turn, m.turn.Request
-		if m.turn.draft != nil {
-			draft = m.turn.draft.Draft
+	turn, request, draft := 0, "none", cmp.Or(m.LastDraft, "none")
+	if m.Turn != nil && draw("right", "right", "right", "wrong") == "right" {
+		turn, request = m.Turn.Turn, m.Turn.Request
+		if m.Turn.Draft != nil {
+			draft = m.Turn.Draft.Draft
 		}
 	}
-	rec := policy.Record{Decision: m.decision + 1, Through: m.seq}
+	rec := policy.Record{Decision: m.Decision + 1, Through: m.Seq}
 	if draw("new", "new", "new", "new", "new", "new", "stale") == "stale" {
 		rec.Through--
 	}
@@ -93,7 +94,7 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 	usage.CostKnown, usage.Cost = rapid.IntRange(0, 3).Draw(rt, "stated") == 0, 21
 	decide := func(d policy.Decision) room.Command {
 		return room.Command{Actor: room.ActorPolicy, Do: room.Decided{
-			Decision: d, Record: rec, Grant: room.Grant{Request: "q" + strconv.Itoa(m.tally.Turns), Tokens: 10}, Unattended: rapid.Bool().Draw(rt, "unattended"),
+			Decision: d, Record: rec, Grant: room.Grant{Request: "q" + strconv.Itoa(m.Tally.Turns), Tokens: 10}, Unattended: rapid.Bool().Draw(rt, "unattended"),
 		}}
 	}
 	if c, ok := drawCall(rt, m); ok {
@@ -106,12 +107,12 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 		return c
 	}
 	if h := drawHandOff(rt, m); h != nil && draw("now", "later") == "now" {
-		return room.Command{Actor: draw(m.turn.Participant, m.turn.Participant, "b", "me"), Do: room.HandOff(*h)}
+		return room.Command{Actor: draw(m.Turn.Participant, m.Turn.Participant, "b", "me"), Do: room.HandOff(*h)}
 	}
 	next := []string{"reply", "fail", "decline", "draft", "run", "resume", "seat", "say", "rare"}
-	if m.turn == nil && m.phase == room.PhaseLive {
+	if m.Turn == nil && m.Phase == room.PhaseLive {
 		next = append(next, "speak", "speak", "speak", "speak", "speak")
-	} else if m.phase == room.PhaseLive {
+	} else if m.Phase == room.PhaseLive {
 		next = append(next, "reply", "reply", "reply", "draft", "speak")
 	}
 	switch draw(next...) {
@@ -153,7 +154,7 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 	case "say":
 		return person(room.Say{Text: text, As: draw("", "", "a", "b"), To: draw("", "", "b", "ghost"), Opening: rapid.Bool().Draw(rt, "opening")})
 	}
-	l := m.limits
+	l := m.Limits
 	l.MaxTurns, l.MaxDuration = rapid.IntRange(1, 12).Draw(rt, "turns"), time.Duration(rapid.IntRange(1, 20).Draw(rt, "minutes"))*time.Minute
 	l.MaxCalls = rapid.SampledFrom([]int{l.MaxCalls, 1, 9}).Draw(rt, "maxCalls")
 	return rapid.SampledFrom([]room.Command{
@@ -163,7 +164,7 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 		{Do: room.Exited{Participant: seat, Code: room.FailFailed}},
 		{Actor: room.ActorHost, Do: room.Claim{}},
 		{Actor: room.ActorHost, Do: room.Claim{Restart: true}},
-		person(room.SetLimits{Limits: l}), person(room.Next{Participant: seat, Grant: room.Grant{Request: "q" + strconv.Itoa(m.tally.Turns), Tokens: 10}}),
+		person(room.SetLimits{Limits: l}), person(room.Next{Participant: seat, Grant: room.Grant{Request: "q" + strconv.Itoa(m.Tally.Turns), Tokens: 10}}),
 		decide(policy.Finish("done")), decide(policy.Decision{Action: policy.ActionError, Message: "oops"}),
 		{Actor: room.ActorPolicy, Do: room.PolicyFailed{Record: rec}},
 	}).Draw(rt, "rare")
@@ -171,10 +172,10 @@ func drawCommand(rt *rapid.T, m *model) room.Command {
 
 // drawAgent draws the end of a start that is in progress, a permission, or a bid if
 // the policy asks for bids. It reports false if it draws none.
-func drawAgent(rt *rapid.T, m *model, seat string) (room.Command, bool) {
-	for _, x := range m.seats {
-		if m.phase == room.PhaseLive && m.starting(x) && rapid.SampledFrom([]string{"start", "start", "wait"}).Draw(rt, "x") == "start" {
-			attempt := x.attempt - rapid.SampledFrom([]int64{0, 0, 0, 0, 1}).Draw(rt, "earlier")
+func drawAgent(rt *rapid.T, m *reference.Model, seat string) (room.Command, bool) {
+	for _, x := range m.Seats {
+		if m.Phase == room.PhaseLive && m.Starting(x) && rapid.SampledFrom([]string{"start", "start", "wait"}).Draw(rt, "x") == "start" {
+			attempt := x.Attempt - rapid.SampledFrom([]int64{0, 0, 0, 0, 1}).Draw(rt, "earlier")
 			code := rapid.SampledFrom([]string{"", "", "", "", room.FailFailed, room.FailExited, room.FailDenied}).Draw(rt, "x")
 			return room.Command{Do: room.Started{Participant: x.ID, Attempt: attempt, Code: code, Latency: time.Second}}, true
 		}
@@ -183,7 +184,7 @@ func drawAgent(rt *rapid.T, m *model, seat string) (room.Command, bool) {
 		return c, true
 	}
 	if m.Policy.Needs.Bids && rapid.IntRange(0, 2).Draw(rt, "bid") == 0 {
-		decision := m.decision + rapid.SampledFrom([]int64{1, 1, 1, 0}).Draw(rt, "decision")
+		decision := m.Decision + rapid.SampledFrom([]int64{1, 1, 1, 0}).Draw(rt, "decision")
 		return room.Command{Do: room.BidMade{Decision: decision, Participant: seat, Bid: policy.Bid{Score: 0.5}}}, true
 	}
 	return room.Command{}, false

@@ -62,7 +62,11 @@ func (a *agent) behave(h *hosted, e room.Speak, running *effect) {
 		a.honest(h, e, answer, latency)
 		return
 	}
-	switch s.src.below(12) {
+	kind := s.src.below(12)
+	if s.plain() && kind > 7 { // the model does not know them
+		kind = 0
+	}
+	switch kind {
 	case 0: // silent
 	case 1: // it ends
 		a.alive = false
@@ -72,7 +76,7 @@ func (a *agent) behave(h *hosted, e room.Speak, running *effect) {
 	case 2: // twice
 		answer(latency, a.say(s))
 		s.after(latency+s.elapsed(), func() {
-			if s.src.percent(50) {
+			if s.src.percent(50) || s.plain() {
 				h.reply(e, running, a.say(s), latency)
 			} else {
 				h.violated(e.Participant, "duplicate")

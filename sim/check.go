@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/invariant"
+	"github.com/folkmoot/moot/room/reference"
 )
 
 // checks are the invariants of a room: those of package invariant, and those that need
@@ -103,4 +105,62 @@ func (f *facts) replay(s *simulation, events []room.Event) {
 		}
 		h.fold(e)
 	}
+}
+
+// The reference model of package reference runs next to the rooms of every fourth seed.
+// The people and agents of those seeds do only what the model states; see plain.
+
+// plain reports whether the run has a model next to its rooms.
+func (s *simulation) plain() bool { return s.cfg.Seed%4 == 2 }
+
+// A comparison gives the commands of a room to its model. The model follows the log: it is
+// given a command whose events are stored, after a crash too, and none whose events were
+// lost.
+type comparison struct {
+	model   *reference.Model
+	pending *batch // that was decided and is not known to be stored
+	clock   time.Duration
+}
+
+// decided gives the model a command without events, and keeps one with events until they
+// are stored.
+func (c *comparison) decided(s *simulation, h *hosted, b *batch, err error) {
+	c.pending, c.clock = b, h.clock()
+	if len(b.events) == 0 {
+		c.stored(s, h, err)
+	}
+}
+
+// stored gives the model the command whose events are stored, and compares.
+func (c *comparison) stored(s *simulation, h *hosted, err error) {
+	b := c.pending
+	c.pending = nil
+	if b == nil || !s.plain() || s.cfg.flaws.noModel || h.facts.spec.Call != nil {
+		return
+	}
+	if open, ok := b.req.cmd.Do.(room.Open); ok {
+		c.model = reference.New(open)
+	} else if c.model != nil {
+		if differs := c.model.Compare(b.req.cmd, c.clock, b.events, err); differs != "" {
+			s.violate("M1", h.id, differs)
+			c.model = nil
+			return
+		}
+	}
+	if c.model == nil || len(b.events) == 0 { // the state is the same
+		return
+	}
+	if differs := c.model.CompareState(&h.state); differs != "" {
+		s.violate("M1", h.id, differs)
+	}
+}
+
+// reopened gives the model the command that the process had decided when it ended, if its
+// events are in the log.
+func (c *comparison) reopened(s *simulation, h *hosted) {
+	if b := c.pending; b != nil && s.plain() && h.state.Seq == b.after+int64(len(b.events)) {
+		s.at(moment{kind: onModel, room: h})
+		c.stored(s, h, nil)
+	}
+	c.pending = nil
 }

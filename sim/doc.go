@@ -35,6 +35,11 @@
 // under forged ids, too long, or never, and end. The network loses, repeats and
 // reorders. The wall clock jumps.
 //
+// # Reference model
+//
+// A model of package reference runs next to the rooms of every fourth seed, and has to
+// give the same answers, events and states.
+//
 // # Situations
 //
 // [Situations] names what a set of runs must have reached. A simulation that finds

@@ -91,6 +91,7 @@ type flaws struct {
 	showAll     bool // spectators of every level see all
 	skipOne     bool // a spectator that reconnects misses an event
 	newID       bool // a client repeats a command under a new id
+	noModel     bool // no reference model runs next to the rooms
 	wallClock   bool // the clock of rooms follows the wall clock
 
 	mutate func(room.Command, []room.Event) []room.Event // alters decisions

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/folkmoot/moot/room"
 )
@@ -84,6 +85,36 @@ var alterations = []alteration{
 		return events
 	}}, "X9"},
 	{"the clock of a limit is the wall clock", flaws{wallClock: true}, ""},
+	{"a policy that declines is asked again too late", declinesLong, "M1"},
+	{"a seat that fails too often is not suspended", neverSuspends, "M1"},
+}
+
+// declinesLong and neverSuspends are mistakes that break no invariant.
+var (
+	declinesLong = flaws{mutate: func(_ room.Command, events []room.Event) []room.Event {
+		for i := range events {
+			if b, ok := events[i].Body.(room.RoundDeclined); ok {
+				b.Retry += 30 * time.Second
+				events[i].Body = b
+			}
+		}
+		return events
+	}}
+	neverSuspends = flaws{mutate: func(_ room.Command, events []room.Event) []room.Event {
+		return without(events, func(e room.Event) bool { b, ok := e.Body.(room.SeatChanged); return ok && b.Failed })
+	}}
+)
+
+// TestOnlyModelFinds: there are mistakes that only the reference model finds.
+func TestOnlyModelFinds(t *testing.T) {
+	for _, mistake := range []flaws{declinesLong, neverSuspends} {
+		mistake.noModel = true
+		for seed := range uint64(100) {
+			if r := Run(Config{Seed: seed, Faults: AllFaults, flaws: mistake}); len(r.Violation) > 0 {
+				t.Errorf("seed %d: %s", seed, r.Violation[0])
+			}
+		}
+	}
 }
 
 // TestSimulationFinds: the simulation finds each mistake.

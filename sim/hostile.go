@@ -58,6 +58,12 @@ func (a *agent) attack(h *hosted) {
 		room.Withdrawn{ID: h.permission()},
 		room.CancelCall{Call: "c1"}, room.AwaitCall{Call: "c1", Wait: time.Hour},
 	)
+	switch do.(type) {
+	case room.Posted, room.Ack, room.Redact:
+		if s.plain() {
+			return
+		}
+	}
 	s.at(moment{kind: onAttack, room: h})
 	h.enqueue(request{cmd: room.Command{Actor: id, Do: do}})
 }
@@ -65,6 +71,9 @@ func (a *agent) attack(h *hosted) {
 // post sends a message in addition to the replies, sometimes again under the same id.
 func (a *agent) post(h *hosted) {
 	s := h.s
+	if s.plain() {
+		return // the model does not know deliveries
+	}
 	m := room.Message{ID: "m_" + s.src.id(), To: one(s.src, room.Broadcast, h.anySeat()), Text: s.words(), Kind: one(s.src, "", "", "status", "task", "clarification_request", "final_response", "warning")}
 	m.RequiresAck = s.src.percent(40)
 	if s.src.percent(20) {
@@ -85,6 +94,9 @@ func (a *agent) post(h *hosted) {
 
 // acknowledge takes note of a message that the agent was sent.
 func (a *agent) acknowledge(h *hosted) {
+	if h.s.plain() {
+		return
+	}
 	if waiting := h.state.Mail.Deliveries.Pending(a.seat.ID); len(waiting) > 0 {
 		d := one(h.s.src, waiting...)
 		ack := request{cmd: room.Command{Actor: a.seat.ID, Do: room.Ack{Message: d.Message}}}

@@ -114,11 +114,13 @@ func (h *hosted) handle(r request) {
 	}
 	h.s.trace(h.id, fmt.Sprintf("%T by %s: %s %v", cmd.Do, cmd.Actor, types(events), short(err)))
 	h.s.at(moment{kind: onDecided, room: h, cmd: cmd, events: events, err: err})
+	b := &batch{room: h, id: h.id, req: r, after: h.state.Seq, events: events, since: h.s.now}
+	h.facts.model.decided(h.s, h, b, err)
 	if err != nil || len(events) == 0 {
 		h.finish(r, nil, err)
 		return
 	}
-	h.append(&batch{room: h, id: h.id, req: r, after: h.state.Seq, events: events, since: h.s.now})
+	h.append(b)
 }
 
 // append writes a batch. The room handles nothing until it is durable.
@@ -229,6 +231,7 @@ func (h *hosted) stored(b *batch) {
 	for _, e := range b.events {
 		h.apply(e, b)
 	}
+	h.facts.model.stored(h.s, h, nil)
 	if has[room.Redacted](b.events) {
 		h.s.at(moment{kind: onRedacted, room: h})
 		if h.s.fault(Crash, 15) {

@@ -48,6 +48,7 @@ const (
 	onSnapshot              // a room was opened from a snapshot
 	onPolicyState           // the state of a policy was computed again
 	onAckAgain              // an agent repeats an ack after a restart
+	onModel                 // the model is given a command that a crash has kept
 	kindsOfMoments
 )
 

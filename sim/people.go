@@ -78,9 +78,12 @@ func (s *simulation) act(c *client, h *hosted) room.Act {
 	if taken != "" && h.state.Turn != nil && h.state.Turn.Participant == taken {
 		weights[11] = 30
 	}
+	if s.plain() { // the model does not know redactions, other policies and guests
+		weights[16], weights[18] = 0, 0
+	}
 	switch s.src.weighted(weights) {
 	case 0:
-		return room.Say{Text: s.words(), To: one(s.src, "", "", seat), MessageID: one(s.src, "", "m_"+s.src.id())}
+		return room.Say{Text: s.words(), To: one(s.src, "", "", seat), MessageID: s.messageID()}
 	case 1:
 		return room.Pause{Reason: "wait"}
 	case 2:
@@ -127,6 +130,14 @@ func (s *simulation) act(c *client, h *hosted) room.Act {
 	}
 	n := strconv.Itoa(s.src.below(5))
 	return room.Join{Participant: room.Participant{ID: "guest" + n, Kind: "human", Device: "device" + n}}
+}
+
+// messageID returns an id for a message, or none.
+func (s *simulation) messageID() string {
+	if id := one(s.src, "", "m_"+s.src.id()); !s.plain() {
+		return id
+	}
+	return ""
 }
 
 // takenBy returns the seat that a person has taken over, or "".

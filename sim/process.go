@@ -43,6 +43,7 @@ func (s *simulation) open(f *facts) *hosted {
 		f.lost = false
 	}
 	if len(events) == 0 {
+		f.model.pending = nil
 		h.boot = append(h.boot, room.Open{Spec: f.spec, Participants: f.seats}, room.Claim{Owner: s.proc.owner})
 		return h
 	}
@@ -53,6 +54,7 @@ func (s *simulation) open(f *facts) *hosted {
 		}
 	}
 	f.reopened(s, h, events)
+	f.model.reopened(s, h)
 	if s.src.percent(60) {
 		h.restore(events)
 	}
@@ -111,6 +113,7 @@ type facts struct {
 	seats []room.Participant
 	style int // of its policy
 	check checks
+	model comparison
 
 	acked    int64 // newest event of which a client was told
 	live     *room.State

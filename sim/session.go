@@ -43,7 +43,7 @@ func (a *agent) sessionActs(h *hosted) {
 		}
 	case 6:
 		if x.post == nil {
-			x.post = &room.Say{Text: s.words(), MessageID: "m_" + s.src.id()}
+			x.post = &room.Say{Text: s.words(), MessageID: s.messageID()}
 		} else {
 			s.at(moment{kind: onPostAgain, room: h})
 		}

@@ -30,7 +30,7 @@ func (s *simulation) addRoom(id string) {
 	if s.src.percent(25) {
 		f.spec.Policy.Needs.Bids = true
 	}
-	if s.src.percent(15) {
+	if s.src.percent(15) && !s.plain() {
 		f.spec.Explore = 0.3
 	}
 	f.spec.Limits = s.limits(f.spec.OneToOne)
@@ -44,7 +44,7 @@ func (s *simulation) addRoom(id string) {
 	s.facts = append(s.facts, f)
 	for _, p := range f.seats {
 		if p.Kind != policy.Human {
-			if a := f.agent(p.ID); p.Session && s.src.percent(30) {
+			if a := f.agent(p.ID); p.Session && s.src.percent(30) && !s.plain() {
 				a.far = "device-" + p.ID
 			}
 		}
@@ -63,7 +63,9 @@ func (s *simulation) limits(oneToOne bool) room.Limits {
 	l.PermissionTimeout = one(s.src, 20*time.Second, time.Minute)
 	l.SameText = 3
 	l.MaxViolations = 1 + s.src.below(10)
-	if s.src.percent(40) {
+	if s.plain() { // the model does not know internal and held messages, nor all forms of addresses
+		l.MaxInternal, l.PairBurst, l.MaxRing = 1000, 1000, 1000
+	} else if s.src.percent(40) {
 		l.PairRate, l.PairBurst = 2, 1
 	}
 	if s.src.percent(30) {
@@ -98,6 +100,9 @@ func (s *simulation) seats(oneToOne bool) []room.Participant {
 			p.Session, p.Starts = true, false
 		case s.src.percent(20):
 			p.Kind, p.Owner, p.Device, p.Starts, p.Calls = policy.Remote, "olga", "device-"+id, false, ""
+		}
+		if s.plain() { // the model does not know the defaults
+			p.Timeout, p.StartTimeout = time.Minute, 2*time.Minute
 		}
 		all = append(all, p)
 	}

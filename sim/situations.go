@@ -59,6 +59,7 @@ var situations = []situation{
 	{"a crash came while a call was open", onCrash, func(_ *simulation, m *moment) bool { return m.room.state.CallsOpen() }},
 	{"a crash kept events of which no client was told", onKept, always},
 	{"a crash lost events that were written", onLost, always},
+	{"a crash kept the events of a command, and the reference model followed it", onModel, always},
 	{"a room was restarted before it had done anything", onReopen, func(s *simulation, m *moment) bool {
 		l := s.disk.logs[m.room.id].events
 		_, claimed := l[len(l)-1].Body.(room.Claimed)

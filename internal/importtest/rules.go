@@ -58,6 +58,7 @@ var rules = []rule{
 	{pkg: "room/budget", never: impure},
 	{pkg: "room/explore", may: "policies/policy", never: impure},
 	{pkg: "room/invariant", may: "endpoints/endpoint policies/policy room room/budget room/calls room/delivery room/kinds room/rights", never: impure},
+	{pkg: "room/reference", may: "endpoints/endpoint policies/policy room room/calls room/explore room/kinds", never: impure},
 	{pkg: "room", may: "policies/policy endpoints/endpoint room/loops room/names room/budget room/rights room/secrets room/kinds room/delivery room/calls room/plan room/explore", never: impure + " unsafe"},
 	{pkg: "room/coordinator", may: "room room/budget room/calls room/callcontext room/delivery room/log room/rights room/secrets room/kinds internal/workspace policies/policy endpoints/allow endpoints/endpoint"},
 	{pkg: "room/log", may: "room policies/policy"},
@@ -99,7 +100,7 @@ var rules = []rule{
 	{pkg: "waste", may: "internal/condition internal/minhash policies/policy room room/names transcripts"},
 	{pkg: "waste/page", may: "waste"},
 
-	{pkg: "sim", may: "room room/calls room/invariant room/log endpoints/endpoint policies/policy", never: "context crypto/rand io/... net/... os/... sync/... syscall/... unsafe"},
+	{pkg: "sim", may: "room room/calls room/invariant room/log room/reference endpoints/endpoint policies/policy", never: "context crypto/rand io/... net/... os/... sync/... syscall/... unsafe"},
 
 	{pkg: "problem", bare: true},
 	{pkg: "internal/term", bare: true},

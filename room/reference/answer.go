@@ -1,4 +1,4 @@
-package room_test
+package reference
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 // The rules of drafts, their answers and modes, as the model states them.
 
 // review states what a person may do with the draft that waits.
-func (m *model) review(do room.Act) bool {
-	t, d, live := m.turn, m.turn.draft, m.phase == room.PhaseLive
+func (m *Model) review(do room.Act) bool {
+	t, d, live := m.Turn, m.Turn.Draft, m.Phase == room.PhaseLive
 	switch do := do.(type) {
 	case room.Reject:
 		if do.Draft != d.Draft {
@@ -25,7 +25,7 @@ func (m *model) review(do room.Act) bool {
 		}
 		m.settleDraft(d.Draft)
 		t.drafted = max(m.clock, m.now)
-		d.Draft, d.Message.Text = draftOf(t.Request, do.Text), do.Text
+		d.Draft, d.Message.Text = DraftOf(t.Request, do.Text), do.Text
 		m.note(room.TurnEdited{Turn: t.Turn, Draft: d.Draft, Text: do.Text})
 		if !do.Approve {
 			return true
@@ -41,7 +41,7 @@ func (m *model) review(do room.Act) bool {
 }
 
 // again reports whether do answers a draft that was answered before.
-func (m *model) again(do room.Act) bool {
+func (m *Model) again(do room.Act) bool {
 	hash := ""
 	switch do := do.(type) {
 	case room.Approve:
@@ -51,22 +51,22 @@ func (m *model) again(do room.Act) bool {
 	case room.Reject:
 		hash = do.Draft
 	}
-	m.second = m.answered[hash] && (m.turn == nil || m.turn.draft == nil || m.turn.draft.Draft != hash)
+	m.second = m.answered[hash] && (m.Turn == nil || m.Turn.Draft == nil || m.Turn.Draft.Draft != hash)
 	return m.second
 }
 
 // settleDraft notes that the draft with that hash has its answer.
-func (m *model) settleDraft(hash string) { m.answered[hash], m.lastDraft = true, hash }
+func (m *Model) settleDraft(hash string) { m.answered[hash], m.LastDraft = true, hash }
 
 // unanswered reports whether the time of the draft that waits is over.
-func (m *model) unanswered() bool {
-	return m.turn != nil && m.turn.draft != nil && m.limits.DraftTimeout > 0 && m.now >= m.turn.drafted+m.limits.DraftTimeout
+func (m *Model) unanswered() bool {
+	return m.Turn != nil && m.Turn.Draft != nil && m.Limits.DraftTimeout > 0 && m.now >= m.Turn.drafted+m.Limits.DraftTimeout
 }
 
 // setMode changes the mode of a seat until the room ends.
-func (m *model) setMode(do room.SetMode) bool {
+func (m *Model) setMode(do room.SetMode) bool {
 	x := m.seat(do.Participant)
-	runs := m.phase == room.PhaseLive || m.phase == room.PhasePaused
+	runs := m.Phase == room.PhaseLive || m.Phase == room.PhasePaused
 	if !runs || x == nil || x.Kind == policy.Human || x.standing == room.Removed || do.Mode == "other" {
 		return false
 	}
@@ -78,4 +78,4 @@ func (m *model) setMode(do room.SetMode) bool {
 }
 
 // mode returns the mode of a seat in force.
-func (x *modelSeat) mode() room.Mode { return cmp.Or(x.set, x.Mode) }
+func (x *Seat) mode() room.Mode { return cmp.Or(x.set, x.Mode) }
