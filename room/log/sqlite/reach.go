@@ -5,6 +5,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/folkmoot/moot/internal/atomicfile"
 	"github.com/folkmoot/moot/room/log"
@@ -116,8 +118,8 @@ func (w *writer) mergedHeads() ([]headRecord, error) {
 		s.heads[t.name] = head{t.last, t.hash}
 	}
 	var records []headRecord
-	for name, h := range s.heads {
-		records = append(records, headRecord{headKind, name, h})
+	for _, name := range slices.Sorted(maps.Keys(s.heads)) {
+		records = append(records, headRecord{headKind, name, s.heads[name]})
 		if snapshot, ok := s.snapshots[name]; ok {
 			records = append(records, headRecord{snapshotKind, name, snapshot})
 		}

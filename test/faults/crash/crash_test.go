@@ -2,8 +2,6 @@ package crash_test
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
@@ -21,8 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/folkmoot/moot/room/log"
-	"github.com/folkmoot/moot/room/log/logtest"
 	"github.com/folkmoot/moot/room/log/sqlite"
 	"github.com/folkmoot/moot/test/faults/crash"
 )
@@ -255,13 +251,17 @@ const spare = time.Minute
 func checkAll(t *testing.T, calls []crash.Call, limit int, report func(where string, err error, kept string)) (checked, wrong int) {
 	var all, bad atomic.Int64
 	tasks := make(chan task, 16)
+	c := newChecker()
 	var wg sync.WaitGroup
 	for range max(2, runtime.GOMAXPROCS(0)) {
-		dir := scratch(t)
+		dir := filepath.Join(scratch(t), "data")
 		wg.Go(func() {
 			for task := range tasks {
 				n := all.Add(1)
-				if err := check(dir, task, n%16 == 0); err != nil && bad.Add(1) <= 10 {
+				if n%50_000 == 0 {
+					t.Logf("%d images", n)
+				}
+				if err := c.check(dir, task, n%64 == 0); err != nil && bad.Add(1) <= 10 {
 					report(task.where, err, keep(task.image))
 				}
 			}
@@ -274,6 +274,7 @@ func checkAll(t *testing.T, calls []crash.Call, limit int, report func(where str
 	})
 	close(tasks)
 	wg.Wait()
+	t.Logf("%d images, repaired to %d different folders", all.Load(), len(c.read))
 	return int(all.Load()), int(bad.Load())
 }
 
@@ -286,137 +287,4 @@ func scratch(t *testing.T) string {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
-}
-
-// keep stores an image for a person, in $MOOT_CRASH_KEEP.
-func keep(image crash.Image) string {
-	to := os.Getenv("MOOT_CRASH_KEEP")
-	if to == "" {
-		return ""
-	}
-	to = filepath.Join(to, fmt.Sprint(time.Now().UnixNano()))
-	if err := lay(to, image); err != nil {
-		return err.Error()
-	}
-	return "; kept in " + to
-}
-
-// lay writes an image into an empty folder.
-func lay(dir string, image crash.Image) error {
-	for name, content := range image {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, content, 0o600)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// check lays an image and opens it. whole also opens it again and checks the structure of
-// the database.
-func check(dir string, task task, whole bool) error {
-	dir = filepath.Join(dir, "data")
-	defer os.RemoveAll(dir)
-	if err := errors.Join(os.MkdirAll(dir, 0o700), lay(dir, task.image)); err != nil {
-		return err
-	}
-	if err := checkFolder(dir, task.want); err != nil {
-		return err
-	}
-	if whole {
-		if err := checkAgain(dir); err != nil {
-			return err
-		}
-	}
-	if states := task.want["backup:"]; len(states) == 1 {
-		return checkBackup(filepath.Join(dir, "copy"))
-	}
-	return nil
-}
-
-func checkFolder(dir string, want expected) (err error) {
-	d, err := sqlite.Open(sqlite.Config{Dir: dir, Poll: time.Hour})
-	if err != nil {
-		return fmt.Errorf("opening: %w", err)
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	ctx := context.Background()
-	if _, err := d.Rooms(ctx); err != nil {
-		return fmt.Errorf("listing: %w", err)
-	}
-	charges, err := d.Charges(ctx, "a", start.Add(-time.Hour))
-	if err != nil {
-		return err
-	}
-	amounts := map[string]string{}
-	for _, c := range charges {
-		amounts["charge:"+c.ID] = fmt.Sprint(c.Tokens)
-	}
-	for thing, states := range want {
-		kind, name, _ := strings.Cut(thing, ":")
-		state := absent
-		switch kind {
-		case "room":
-			if state, err = describe(d, name); err != nil {
-				return err
-			}
-		case "blob":
-			if _, err := d.Blob(ctx, name); err == nil {
-				state = "stored"
-			} else if !errors.Is(err, log.ErrNotFound) {
-				return err
-			}
-		case "charge":
-			state = cmp.Or(amounts[thing], absent)
-		default:
-			continue
-		}
-		if !slices.Contains(states, state) {
-			return fmt.Errorf("%s is %s, want one of %v", thing, state, states)
-		}
-	}
-	return appendOn(ctx, d)
-}
-
-// checkAgain opens a folder that was repaired, which must be whole.
-func checkAgain(dir string) error {
-	d, err := sqlite.Open(sqlite.Config{Dir: dir, Poll: time.Hour})
-	if err != nil {
-		return fmt.Errorf("opening again: %w", err)
-	}
-	if err := errors.Join(d.Check(context.Background()), d.Close()); err != nil {
-		return fmt.Errorf("checking: %w", err)
-	}
-	return nil
-}
-
-// appendOn appends to a room, a new one if need be.
-func appendOn(ctx context.Context, d *sqlite.DB) error {
-	for _, name := range []string{"blue", "other"} {
-		if _, err := d.Snapshot(ctx, name); err != nil && !errors.Is(err, log.ErrNotFound) {
-			return err
-		}
-		at, err := d.Tail(ctx, name)
-		if err != nil && !errors.Is(err, log.ErrNotFound) {
-			return err
-		}
-		last, _, err := d.Append(ctx, name, at, time.Time{}, logtest.Event("later", "x"))
-		if err != nil || last.Seq != at.Seq+1 {
-			return fmt.Errorf("appending to %s after %d: at %d, %w", name, at.Seq, last.Seq, err)
-		}
-	}
-	return nil
-}
-
-// checkBackup opens a backup that is complete.
-func checkBackup(dir string) error {
-	d, err := sqlite.Open(sqlite.Config{Dir: dir, ReadOnly: true})
-	if err != nil {
-		return fmt.Errorf("opening the backup: %w", err)
-	}
-	infos, err := d.Rooms(context.Background())
-	if err == nil && len(infos) < len(rooms) {
-		err = fmt.Errorf("the backup has %d rooms", len(infos))
-	}
-	return errors.Join(err, d.Close())
 }

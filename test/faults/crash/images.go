@@ -2,6 +2,7 @@ package crash
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 )
@@ -61,8 +62,9 @@ func (s state) text(d *Disk) string {
 // random choice of the rest. name describes an image.
 func (d *Disk) Images(limit int, random *rand.Rand, f func(name string, image Image) (fresh bool)) {
 	found := 0
+	b := builder{d: d, images: map[int]Image{}, files: map[version][]byte{}}
 	try := func(s state) (fresh bool) {
-		if fresh = found < limit && f(s.text(d), d.build(s)); fresh {
+		if fresh = found < limit && f(s.text(d), b.build(s)); fresh {
 			found++
 		}
 		return fresh
@@ -152,23 +154,48 @@ func (d *Disk) draw(pages []page, random *rand.Rand) state {
 	return s
 }
 
+// A builder builds images of one moment, and keeps what many of them have in common.
+type builder struct {
+	d      *Disk
+	images map[int]Image // after so many steps
+	files  map[version][]byte
+}
+
+// A version is a file after so many steps.
+type version struct {
+	file *file
+	at   int
+}
+
 // build returns the image of a state. A file that was cut between the two versions of
 // a page keeps the one that it has: its blocks were given up.
-func (d *Disk) build(s state) Image {
-	image := d.imageOf(d.steps[:s.base])
+func (b *builder) build(s state) Image {
+	if b.images[s.base] == nil {
+		b.images[s.base] = b.d.imageOf(b.d.steps[:s.base])
+	}
+	image := maps.Clone(b.images[s.base])
 	for _, p := range s.pages {
-		other := p.file.image(only(p.file, d.steps[:p.at]))
+		other := b.content(version{p.file, p.at})
 		for name, content := range image {
 			switch {
-			case d.nameOf(name, s.base) != p.file:
+			case b.d.nameOf(name, s.base) != p.file:
 			case p.number == wholeFile:
 				image[name] = other
-			case !p.cutBetween(d.steps, s.base, p.at):
+			case !p.cutBetween(b.d.steps, s.base, p.at):
 				image[name] = p.onto(content, p.merge(content, other))
 			}
 		}
 	}
 	return image
+}
+
+func (b *builder) content(v version) []byte {
+	content, ok := b.files[v]
+	if !ok {
+		content = v.file.image(only(v.file, b.d.steps[:v.at]))
+		b.files[v] = content
+	}
+	return content
 }
 
 // nameOf returns the file of a name after some steps.

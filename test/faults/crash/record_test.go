@@ -20,6 +20,9 @@ import (
 // recordDir is set in a process that is recorded: its data folder.
 const recordDir = "MOOT_CRASH_RECORD_DIR"
 
+// copyName is the name of the folder with the backup.
+const copyName = "copy"
+
 var rooms = []string{"red", "green", "blue"}
 
 var start = time.Unix(1_800_000_000, 0)
@@ -226,7 +229,7 @@ func recordOthers(d *sqlite.DB, dir string, run int) error {
 	if run != 1 {
 		return nil
 	}
-	copied := filepath.Join(dir, "copy")
+	copied := filepath.Join(dir, copyName)
 	if err := os.Mkdir(copied, 0o700); err != nil {
 		return err
 	}
