@@ -76,8 +76,8 @@ func readCode(folder, name string) ([]byte, error) {
 	return b, err
 }
 
-// load makes the code of an entry runnable. The engine finds it and compiles
-// nothing.
+// load makes the code of an entry runnable and removes it from the entry: it is
+// megabytes, which the engine reads again. The engine finds it and compiles nothing.
 func (c *cache) load(ctx context.Context, where string, m *wasm.Metered, e *entry) (*pool.Code, error) {
 	folder, err := c.workFolder()
 	if err != nil {
@@ -91,6 +91,7 @@ func (c *cache) load(ctx context.Context, where string, m *wasm.Metered, e *entr
 	if err := os.WriteFile(path, e.code, 0o600); err != nil {
 		return nil, err
 	}
+	e.Name, e.code = "", nil
 	r, err := openRuntime(folder)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func (e *entry) encode() []byte {
 	return append(append([]byte(entryMagic), sum[:]...), body...)
 }
 
-// decodeEntry decodes the entry of a key. The entry refers to b.
+// decodeEntry decodes the entry of a key. Its code refers to b.
 func decodeEntry(b []byte, key string) (*entry, error) {
 	b, ok := bytes.CutPrefix(b, []byte(entryMagic))
 	if !ok || len(b) < sha256.Size {
@@ -67,16 +67,18 @@ func decodeEntry(b []byte, key string) (*entry, error) {
 	if got := sha256.Sum256(body); !bytes.Equal(got[:], sum) {
 		return nil, errEntry
 	}
-	e := &entry{}
-	rest, err := worker.ReadFrame(bytes.NewReader(body), &e.entryHeader, func() int { return e.Code + e.Snapshot }, len(body))
-	if err != nil || e.Key != key || e.Code < 0 || e.Snapshot < 0 || (e.Code > 0) != validName(e.Name) {
+	e, r := &entry{}, bytes.NewReader(body)
+	_, err := worker.ReadFrame(r, &e.entryHeader, func() int { return 0 }, 0)
+	rest := body[len(body)-r.Len():]
+	if err != nil || e.Key != key || e.Code < 0 || e.Code > len(rest) || e.Snapshot < 0 || e.Snapshot > len(rest)-e.Code ||
+		(e.Code > 0) != validName(e.Name) {
 		return nil, errEntry
 	}
 	if e.Code > 0 {
 		e.code = rest[:e.Code:e.Code]
 	}
-	if e.Snapshot > 0 {
-		e.snapshot = rest[e.Code:]
+	if e.Snapshot > 0 { // a copy, which does not keep the code in memory
+		e.snapshot = bytes.Clone(rest[e.Code : e.Code+e.Snapshot])
 	}
 	return e, nil
 }
