@@ -11,7 +11,7 @@ if [[ -z ${MOOT-} ]]; then
 	export MOOT=$cache/moot
 fi
 failed=0
-for script in kill ioerror disk slow readers locks clock stop memory; do
+for script in kill ioerror disk repair slow readers locks clock stop memory; do
 	"./$script.sh" "$@" || failed=1
 done
 exit $failed
