@@ -49,7 +49,7 @@ func (w Wiring) OpenLog(readOnly bool) (RoomLog, error) {
 	}
 	return nil, &problem.Error{
 		Code: "LOG-URL", Where: "log.url", What: "no engine keeps rooms at " + config.HidePassword(address),
-		Fix: "write a URL that begins with postgres://; or leave the setting out, and rooms are kept in the data folder",
+		Fix: "write a URL that begins with postgres:// or nats://; or leave the setting out, and rooms are kept in the data folder",
 	}
 }
 
@@ -59,7 +59,7 @@ func (w Wiring) OpenFolder(readOnly bool) (*sqlite.DB, error) {
 	if w.Settings.LogURL != "" {
 		return nil, &problem.Error{
 			Code: "LOG-REMOTE", Where: "log.url", What: "the rooms are not in the data folder but at " + config.HidePassword(w.Settings.LogURL),
-			Fix: "use the tools of that server, such as pg_dump; or leave the setting log.url out for the rooms of the data folder",
+			Fix: "use the tools of that server, such as pg_dump or nats account backup; or leave the setting log.url out for the rooms of the data folder",
 		}
 	}
 	return w.openFolder(readOnly)

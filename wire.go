@@ -37,6 +37,7 @@ import (
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/coordinator"
 	"github.com/folkmoot/moot/room/log/audit"
+	"github.com/folkmoot/moot/room/log/jetstream"
 	"github.com/folkmoot/moot/room/log/sqlite"
 )
 
@@ -70,7 +71,11 @@ func (w Wiring) note(format string, args ...any) {
 }
 
 // logEngines are the engines that keep rooms on a server, by the scheme of their URLs.
-var logEngines = map[string]logOpener{}
+var logEngines = map[string]logOpener{
+	"nats": func(url string, readOnly bool) (RoomLog, error) {
+		return opened(jetstream.Open(context.Background(), jetstream.Config{URL: url, ReadOnly: readOnly}))
+	},
+}
 
 func (w Wiring) openFolder(readOnly bool) (*sqlite.DB, error) {
 	return sqlite.Open(sqlite.Config{Dir: w.Settings.Data, ReadOnly: readOnly})

@@ -146,6 +146,7 @@ var logCodes = []Meaning{
 	{"LOG-FULL", failure, "The disk is full.", "Free some space, then `moot run --room ROOM`. No acknowledged event is lost."},
 	{"LOG-IO", failure, "The disk reported an error.", "Check the disk, then reopen the room. No acknowledged event is lost."},
 	{"LOG-LOCKED", failure, "Another process runs the room, or uses or restores the data folder.", "End that process, wait for it, or use its room."},
+	{"LOG-NATS", failure, "The NATS servers that keep the rooms do not answer, or not as moot needs it. The message has the reason.", "Check that most of the servers run with JetStream and can be reached. An append that was not acknowledged is tried again."},
 	{"LOG-NEWER", failure, "A newer release of moot wrote the log.", "Use that release, or a newer one."},
 	{"LOG-NONE", failure, "There is no log in the data folder.", "`moot run` creates one. --data names another folder."},
 	{"LOG-OLDER", failure, "The log has an old format.", "Open it once for writing, which updates it."},
@@ -155,7 +156,7 @@ var logCodes = []Meaning{
 	{"LOG-REMOTE", input, "The command works on files of a data folder, but the rooms are kept on a server.", "Use the tools of that server, or leave the setting log.url out."},
 	{"LOG-RULE", input, "An event is intact but cannot follow from the events before it, such as a turn past a limit. The log was not written by moot alone.", "Do not trust the events from there on. `moot transcript fork` makes a room of the events before."},
 	{"LOG-SHORT", failure, "The log of a room ends before an event that was stored, because the database has lost its end. The room stays paused. The message has both numbers.", "Keep a copy of the data folder, and restore a backup. `moot transcript fork ROOM --until-damage` continues in a copy."},
-	{"LOG-URL", input, "No engine keeps rooms at the URL of the setting log.url.", "Write a URL that begins with postgres://, or leave the setting out."},
+	{"LOG-URL", input, "No engine keeps rooms at the URL of the setting log.url.", "Write a URL that begins with postgres:// or nats://, or leave the setting out."},
 	{"LOG-ROOM", input, "This is not a valid room id.", "Use letters, digits, '-' and '_'."},
 }
 

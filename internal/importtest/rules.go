@@ -177,6 +177,8 @@ var reserves = []reserve{
 	{"github.com/yuin/goldmark/...", "internal/page"},
 	{"github.com/microcosm-cc/bluemonday", "internal/page"},
 	{"modernc.org/sqlite/...", "room/log/sqlite"},
+	{"github.com/nats-io/nats.go/...", "room/log/jetstream"},
+	{"github.com/nats-io/nats-server/...", "room/log/jetstream"}, // in its tests
 }
 
 // wired are the packages whose constructors may be called by wire.go of the
