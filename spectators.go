@@ -47,7 +47,7 @@ func (h *Host) serveSpectators(c *device.Connection) {
 }
 
 // lingerTime is how long a stopped Host tells spectators how rooms ended.
-const lingerTime = 3 * time.Second
+const lingerTime = 8 * time.Second
 
 // publish lets other devices watch a room that was loaded, as far as they may,
 // until the Host stops. If there are any, it goes online in the background.

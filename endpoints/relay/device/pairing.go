@@ -55,7 +55,7 @@ type PairingState struct {
 // Times of a pairing.
 const (
 	// refusalTime is how long a refusal may take to reach the other device.
-	refusalTime = time.Second
+	refusalTime = 5 * time.Second
 	// settleTime is how long the confirmation of the other device may take. A
 	// device that is stored is a peer without it.
 	settleTime = 5 * time.Second
