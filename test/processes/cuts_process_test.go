@@ -175,7 +175,7 @@ func (c *cut) run(ctx context.Context, first *cut) error {
 // interrupt cuts the network once the agent works, and restores it. The agent
 // answers during the cut or directly after it.
 func (c *cut) interrupt(ctx context.Context, pipe io.StringWriter) error {
-	for deadline := time.Now().Add(2 * time.Minute); c.runs() == 0; {
+	for deadline := time.Now().Add(5 * time.Minute); c.runs() == 0; {
 		if time.Now().After(deadline) {
 			return errors.New("the shared agent was not asked")
 		}

@@ -163,7 +163,7 @@ func (s *siege) startHost() {
 // run lets the room run to its end while the blows fall.
 func (s *siege) run() {
 	s.t.Helper()
-	for deadline := time.After(4 * time.Minute); ; {
+	for deadline := time.After(12 * time.Minute); ; {
 		select {
 		case line, more := <-s.lines:
 			if !more {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/room"
@@ -148,6 +149,31 @@ func countsOf(id string, events []room.Event) map[string]float64 {
 	return want
 }
 
+// scrapeUntil reads the metrics until they are as wanted: the room counts what it has
+// stored, and begins a turn, after others can read of it.
+func scrapeUntil(t *testing.T, url, token string, want map[string]float64) (text string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		status, text := scrape(t, url, token)
+		if status != http.StatusOK {
+			t.Fatalf("%d: %s", status, text)
+		}
+		var other []string
+		for series, want := range want {
+			if got := metric(text, series); got != want {
+				other = append(other, fmt.Sprintf("%s is %v, want %v", series, got, want))
+			}
+		}
+		if other == nil {
+			return text
+		}
+		if time.Now().After(deadline) {
+			t.Error(strings.Join(other, "\n"))
+			return text
+		}
+	}
+}
+
 // token makes a token by the command.
 func (w *workbench) token(args ...string) string {
 	w.t.Helper()
@@ -165,21 +191,13 @@ func TestMetrics(t *testing.T) {
 	id, events := w.runCounted(d)
 	waiting := w.watchSlow()
 	token := w.token("--scope", "read")
-	status, text := scrape(t, d.at.URL, token)
-	if status != http.StatusOK {
-		t.Fatalf("%d: %s", status, text)
-	}
 	want := countsOf(id, events)
 	delete(want, "moot_log_events_total") // and those of the other room
 	want[`moot_decision_duration_seconds_count{action="speak"}`]++
 	for series, n := range map[string]float64{"moot_watchers": 1, fmt.Sprintf(`moot_room_watchers{room=%q}`, waiting): 1, "moot_requests_queued": 0, "moot_effects_running": 1, `moot_rooms{phase="stopped"}`: 1, `moot_rooms{phase="live"}`: 1} {
 		want[series] = n
 	}
-	for series, want := range want {
-		if got := metric(text, series); got != want {
-			t.Errorf("%s is %v, want %v", series, got, want)
-		}
-	}
+	text := scrapeUntil(t, d.at.URL, token, want)
 	if metric(text, "moot_log_append_seconds_count") == 0 || metric(text, "go_goroutines") == 0 {
 		t.Error("appends or goroutines are not measured")
 	}
@@ -212,16 +230,20 @@ type collector struct {
 	raw   []byte
 	auth  string
 	calls int
+	again chan struct{} // closed at the second call
 }
 
 func newCollector(t *testing.T) *collector {
-	c := &collector{}
+	c := &collector{again: make(chan struct{})}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.calls++; c.calls == 1 {
 			rw.WriteHeader(http.StatusServiceUnavailable) // it is busy, once
 			return
+		}
+		if c.calls == 2 {
+			close(c.again)
 		}
 		b, err := io.ReadAll(r.Body)
 		var data tracepb.TracesData
@@ -246,6 +268,7 @@ func TestSpans(t *testing.T) {
 	w.env = append(w.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL, "OTEL_EXPORTER_OTLP_HEADERS=x-api-key=a%20key", "OTEL_BSP_SCHEDULE_DELAY=100")
 	d := w.serve("--listen", "none")
 	id, events := w.runCounted(d)
+	<-c.again // the server has a short time at its end, which is not for waiting
 	d.stop(t) // sends what is left
 	c.mu.Lock()
 	defer c.mu.Unlock()

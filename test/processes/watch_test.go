@@ -263,7 +263,7 @@ func TestWatchSays(t *testing.T) {
 	bob, eve := w.guest("bob", "--grant", "observer"), w.guest("eve")
 	host := w.ann.start("run", "--headless", "-o", "jsonl")
 	id := roomOf(t, []string{host.until(t, "room.opened")})
-	v := bob.start("watch", "ann", "-o", "jsonl", "--say", "what about the index?", "--say", "and the lock?", "--wait", "12s") // a handshake that is lost is repeated after 5 s
+	v := bob.start("watch", "ann", "-o", "jsonl", "--say", "what about the index?", "--say", "and the lock?", "--wait", "20s") // a handshake that is lost is repeated after 5 s
 	v.until(t, `"text":"what about the index?"`)
 	v.until(t, `"text":"and the lock?"`)
 	out, err := eve.moot("watch", "ann", "--say", "me too")
