@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -241,5 +242,20 @@ func TestClosedOutput(t *testing.T) {
 		if !errors.Is(err, endpoint.ErrExited) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
+	}
+}
+
+// TestExitKnownLate checks that the error of an agent that ends by itself says so, also
+// when its end is known late: here because its parent, the keeper of its processes, is
+// stopped for two seconds.
+func TestExitKnownLate(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("agents have no keeper here")
+	}
+	e := ndjson.New(ndjson.Config{Command: []string{"sh", "-c", `kill -STOP $PPID; (sleep 2; kill -CONT $PPID) >/dev/null 2>&1 & exit 3`}})
+	defer e.Close()
+	_, err := e.Speak(t.Context(), turn("q"), nil)
+	if !errors.Is(err, endpoint.ErrExited) || !strings.Contains(err.Error(), "the agent's process has ended: exit status 3") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -53,8 +53,9 @@ func (p *Process[C]) ExitError(what string) error {
 }
 
 // outputDelay is the time until a process whose output is closed is known to have
-// ended by itself. A longer one is ended.
-const outputDelay = time.Second
+// ended by itself. A longer one is ended. On a busy machine its end is known late, and the
+// error of an agent that fails at its start must not say that it still ran.
+const outputDelay = 5 * time.Second
 
 // readOutput reads until the process closes its output, and ends the connection
 // when the process has ended: only then its exit status and all of its last words
