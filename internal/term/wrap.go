@@ -16,6 +16,10 @@ func Shorten(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
+// JoinPercent returns s with a no-break space between each number and its %, for pages,
+// whose lines the browser breaks.
+func JoinPercent(s string) string { return strings.ReplaceAll(s, " %", "\u00a0%") }
+
 // Wrap breaks s at spaces into lines of at most n characters. Longer words are cut.
 // A number and its % stay together.
 func Wrap(s string, n int) []string {

@@ -169,3 +169,20 @@ func TestCombineCases(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestFigureNames checks that no name of a figure is cut in the text form.
+func TestFigureNames(t *testing.T) {
+	r := compared()
+	r.Outcome = &score.Outcome{Transcripts: 2, Succeeded: 1, Failed: 1}
+	for _, g := range r.groups() {
+		for _, l := range g.lines {
+			if n := utf8.RuneCountInString(l.name); n > maxKey {
+				t.Errorf("%s: %q has %d characters, at most %d are shown", g.title, l.name, n, maxKey)
+			}
+		}
+	}
+	names := Table{Head: []string{"figure", "n"}, Rows: [][]string{{strings.Repeat("x", maxKey), "1"}, {strings.Repeat("y", maxKey+1), "2"}}}
+	if rows, _ := names.textRows(); rows[1][0] != names.Rows[0][0] || rows[2][0] != strings.Repeat("y", maxKey-1)+"…" {
+		t.Errorf("%q", rows)
+	}
+}

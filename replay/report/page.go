@@ -89,6 +89,13 @@ func (r *Report) page() *page {
 		Style:     template.CSS(pageStyle), //nolint:gosec // embedded file
 		StyleHash: styleHash(),
 	}
+	for i := range p.Answers {
+		a := &p.Answers[i]
+		a.Sentence, a.Sure = term.JoinPercent(a.Sentence), term.JoinPercent(a.Sure)
+		for j := range a.Remarks {
+			a.Remarks[j].Text = term.JoinPercent(a.Remarks[j].Text)
+		}
+	}
 	if !p.Simulated {
 		p.Agreement = r.matrix()
 	}

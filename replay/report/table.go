@@ -31,15 +31,22 @@ const (
 	textWidth = term.Width
 	textGap   = 2
 	maxCell   = maxName
+	maxKey    = 36 // of the first column, if it alone names a row: no figure has a longer name
 )
 
 // textRows returns the lines with each cell as one text of bounded length.
 func (t *Table) textRows() (rows [][]string, width []int) {
+	limit := func(i int) int {
+		if i == 0 && t.Keys < 2 {
+			return maxKey
+		}
+		return maxCell
+	}
 	for _, row := range t.lines() {
 		out := make([]string, len(row))
 		for i, cell := range row {
 			parts := strings.Split(cell, noteMark)
-			out[i] = term.Shorten(strings.Join(parts[:min(len(parts), 2)], " "), maxCell)
+			out[i] = term.Shorten(strings.Join(parts[:min(len(parts), 2)], " "), limit(i))
 			if i == len(width) {
 				width = append(width, 0)
 			}

@@ -70,6 +70,9 @@ func (v view) page() *htmlPage {
 		Kinds: v.kindTable(), Groups: v.groupTable(maxPageGroups), Gates: v.gateTable(),
 		Style: template.CSS(pageCSS), StyleHash: "sha256-" + base64.StdEncoding.EncodeToString(sum[:]), //nolint:gosec // embedded file
 	}
+	for i, s := range p.Sentences {
+		p.Sentences[i] = term.JoinPercent(s)
+	}
 	p.Bars = append(p.Bars, v.bar("tokens", func(p *waste.Part) waste.Share { return p.Share }))
 	if v.Prompts > 0 {
 		p.Bars = append(p.Bars, v.bar("prompts", func(p *waste.Part) waste.Share { return p.ShareOfPrompts }))

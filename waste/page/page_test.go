@@ -155,7 +155,7 @@ func TestHTML(t *testing.T) {
 			t.Errorf("the page has %q", bad)
 		}
 	}
-	for _, want := range []string{"&lt;script&gt;", "default-src 'none'", "nothing to measure", `role="img" aria-label="waste in tokens: after the labelled error 33.3 %`} {
+	for _, want := range []string{"(33.3\u00a0%) came after the labelled error", "&lt;script&gt;", "default-src 'none'", "nothing to measure", `role="img" aria-label="waste in tokens: after the labelled error 33.3 %`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)
 		}
