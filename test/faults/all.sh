@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs all scripts of faults: all.sh [--short]. Each prints one line. $MOOT is the program to
-# test; without it, it is built.
+# test, and $MOOT_WALLTIME that of the folder walltime; without them, they are built.
 set -euo pipefail
 cd "$(dirname "$0")"
 cache=$(mktemp -d)
@@ -10,8 +10,12 @@ if [[ -z ${MOOT-} ]]; then
 	go build -o "$cache/moot" ../../cmd/moot
 	export MOOT=$cache/moot
 fi
+if [[ -z ${MOOT_WALLTIME-} ]]; then
+	go build -o "$cache/walltime" ./walltime
+	export MOOT_WALLTIME=$cache/walltime
+fi
 failed=0
-for script in kill ioerror disk repair slow readers locks clock stop memory; do
+for script in kill ioerror disk repair slow readers locks clock wallclock stop memory; do
 	"./$script.sh" "$@" || failed=1
 done
 exit $failed

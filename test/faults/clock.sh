@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Resumes a killed room on machines whose monotonic clock has another origin, as after a
-# restart or a suspension. Go reads the wall clock without a system call, so jumps of it
-# are left to the simulation.
+# restart or a suspension. wallclock.sh moves the wall clock.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 command -v unshare >/dev/null && unshare --time --monotonic 1000 true 2>/dev/null || {
 	printf 'skip %s: the kernel gives no name space of clocks here\n' "$name"
