@@ -83,7 +83,6 @@ func TestRestore(t *testing.T) {
 func TestRedactErases(t *testing.T) {
 	s := startServers(t, 1)
 	d := s.openAs(t, "erase")
-	defer d.Close()
 	appendTo(t, d, "a", log.Pos{}, logtest.Event("1", "before"), logtest.Event("2", "topsecret-a"), logtest.Event("3", "after"))
 	appendTo(t, d, "b", log.Pos{}, logtest.Event("1", "topsecret-b"))
 	entries := all(t, d, "a")
@@ -99,6 +98,7 @@ func TestRedactErases(t *testing.T) {
 	if got := all(t, d, "a"); len(got) != 3 || !got[1].Redacted {
 		t.Fatalf("the room has %d events", len(got))
 	}
+	d.Close()
 	s.stop(0)
 	if n := s.flipFiles(0, []byte("topsecret")); n != 0 {
 		t.Errorf("the text is in the files %d times", n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -148,9 +149,12 @@ func (l *load) check(d *jetstream.DB) {
 	l.t.Logf("%d acknowledged, %d outcomes not known", total, tries)
 }
 
-// TestServersRestart stops each of three servers in turn under load.
-func TestServersRestart(t *testing.T) {
-	s := startServers(t, 3)
+// TestServersKilled kills each of three servers in turn under load, and starts it again.
+func TestServersKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("servers elect leaders for seconds")
+	}
+	s := startProcesses(t, 3)
 	d := s.openTimed(t, "restart", 2*time.Second)
 	l := startLoad(t, d, 4)
 	l.progress(s)
@@ -163,9 +167,12 @@ func TestServersRestart(t *testing.T) {
 	l.check(d)
 }
 
-// TestNoQuorum stops two of three servers: nothing is acknowledged until one is back.
+// TestNoQuorum kills two of three servers: nothing is acknowledged until they are back.
 func TestNoQuorum(t *testing.T) {
-	s := startServers(t, 3)
+	if testing.Short() {
+		t.Skip("servers elect leaders for seconds")
+	}
+	s := startProcesses(t, 3)
 	d := s.openTimed(t, "quorum", time.Second)
 	l := startLoad(t, d, 2)
 	l.progress(s)
@@ -271,6 +278,9 @@ func TestLostEnd(t *testing.T) {
 // TestFlippedReplica changes a bit in the files of one of three servers (nats-server issue
 // 7549). A reader gets the event from another server, or an error, and never other events.
 func TestFlippedReplica(t *testing.T) {
+	if testing.Short() {
+		t.Skip("servers elect leaders for seconds")
+	}
 	s := startServers(t, 3)
 	d := s.openAs(t, "flip")
 	at := log.Pos{}
@@ -312,9 +322,13 @@ func (s *servers) request(subject, data string) []byte {
 		s.t.Fatal(err)
 	}
 	defer nc.Close()
-	answer, err := nc.Request(subject, []byte(data), time.Minute)
-	if err != nil {
-		s.t.Fatal(err)
+	var answer *nats.Msg
+	s.wait("an answer of the servers", func() bool { // they may elect a leader
+		answer, err = nc.Request(subject, []byte(data), 5*time.Second)
+		return err == nil
+	})
+	if strings.Contains(string(answer.Data), `"error"`) {
+		s.t.Fatalf("%s: %s", subject, answer.Data)
 	}
 	return answer.Data
 }

@@ -160,6 +160,9 @@ func (d *DB) writeHeads() {
 	for {
 		select {
 		case <-d.life.Done():
+			if !d.nc.IsConnected() {
+				return
+			}
 			ctx, cancel := context.WithTimeout(context.Background(), d.timeout)
 			defer cancel()
 			d.flushHeads(ctx)

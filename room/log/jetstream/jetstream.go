@@ -153,7 +153,8 @@ func (d *DB) beginWriting(ctx context.Context) (context.Context, context.CancelF
 	return d.begin(ctx)
 }
 
-// Close writes the heads, frees all locks, and ends every Follow.
+// Close writes the heads, frees all locks, and ends every Follow. Without a connection it
+// leaves the locks to the end of the lease, and the heads as they are.
 func (d *DB) Close() error {
 	d.once.Do(func() {
 		d.end()

@@ -231,7 +231,7 @@ func (d *DB) freeAll() {
 	d.node.mu.Lock()
 	defer d.node.mu.Unlock()
 	clear(d.node.held)
-	if d.node.running {
+	if d.node.running && d.nc.IsConnected() {
 		ctx, cancel := context.WithTimeout(context.Background(), d.timeout)
 		defer cancel()
 		d.purge(ctx, d.stream(indexStream), d.subject("node", d.node.id))

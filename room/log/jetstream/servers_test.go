@@ -11,48 +11,80 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// servers are NATS servers in this process, a cluster if there are several.
+// servers are NATS servers, a cluster if there are several.
 type servers struct {
-	t    testing.TB
-	opts []server.Options
-	all  []*server.Server // nil for one that is stopped
+	t         testing.TB
+	processes bool // each is a process, which can be killed
+	opts      []server.Options
+	all       []running // nil for one that is stopped
+	dir       string    // of the case of the suite that runs
 }
 
-// startServers starts servers that sync every write. They end with the test.
+// A running server is one of this process or a process.
+type running interface {
+	listens() bool
+	stop()
+}
+
+type embedded struct{ *server.Server }
+
+func (e embedded) listens() bool { return e.ReadyForConnections(time.Second) }
+
+func (e embedded) stop() {
+	e.Shutdown()
+	e.WaitForShutdown()
+}
+
+// startServers starts servers in this process that sync every write. They end with the
+// test.
 func startServers(t testing.TB, n int) *servers {
 	t.Helper()
-	s := &servers{t: t, all: make([]*server.Server, n)}
-	ports := freePorts(t, n)
+	s := &servers{t: t}
+	s.startAll(n)
+	return s
+}
+
+// startProcesses starts servers that stop kills.
+func startProcesses(t testing.TB, n int) *servers {
+	t.Helper()
+	s := &servers{t: t, processes: true}
+	s.startAll(n)
+	return s
+}
+
+func (s *servers) startAll(n int) {
+	t := s.t
+	t.Helper()
+	s.all = make([]running, n)
+	ports := freePorts(t, 2*n)
 	var routes []string
-	for _, port := range ports {
+	for _, port := range ports[:n] {
 		routes = append(routes, fmt.Sprintf("nats://127.0.0.1:%d", port))
 	}
 	for i := range n {
 		o := server.Options{
-			ServerName: fmt.Sprint("n", i), Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(),
+			ServerName: fmt.Sprint("n", i), Host: "127.0.0.1", Port: ports[n+i], JetStream: true, StoreDir: t.TempDir(),
 			SyncAlways: true, SyncInterval: 2 * time.Minute, NoLog: true, NoSigs: true,
 			JetStreamMaxStore: 4 << 30, JetStreamMaxMemory: 64 << 20,
 		}
 		if n > 1 {
 			o.Cluster = server.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: ports[i]}
-			o.Routes = server.RoutesFromStr(strings.Join(routes, ","))
+			o.RoutesStr = strings.Join(routes, ",")
+			o.Routes = server.RoutesFromStr(o.RoutesStr)
 		}
 		s.opts = append(s.opts, o)
-	}
-	for i := range n { // all at once: one alone waits for a majority
-		s.launch(i)
-	}
-	for i := range n {
-		s.listens(i)
-		s.opts[i].Port = s.all[i].Addr().(*net.TCPAddr).Port
 	}
 	t.Cleanup(func() {
 		for i := range s.all {
 			s.stop(i)
 		}
 	})
-	s.wait("a leader of the cluster", func() bool { return n == 1 || s.leader() >= 0 && s.peers() == n })
-	return s
+	for i := range n { // all at once: one alone waits for a majority
+		s.launch(i)
+	}
+	for i := range n {
+		s.listens(i)
+	}
 }
 
 // freePorts returns ports on which nothing listens.
@@ -71,20 +103,28 @@ func freePorts(t testing.TB, n int) (ports []int) {
 // launch starts a server, which listens where it did before.
 func (s *servers) launch(i int) {
 	s.t.Helper()
-	o := s.opts[i] // a copy: the server changes its options
-	o.Routes = slices.Clone(o.Routes)
-	one, err := server.NewServer(&o)
+	if s.processes {
+		s.all[i] = startProcess(s.t, &s.opts[i])
+		return
+	}
+	one, err := newServer(s.opts[i])
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	one.Start()
-	s.all[i] = one
+	s.all[i] = embedded{one}
+}
+
+// newServer makes a server. It changes its options, which are a copy.
+func newServer(o server.Options) (*server.Server, error) {
+	o.Routes = slices.Clone(o.Routes)
+	return server.NewServer(&o)
 }
 
 // listens waits until a server takes connections.
 func (s *servers) listens(i int) {
 	s.t.Helper()
-	s.wait("a server to listen", func() bool { return s.all[i].ReadyForConnections(time.Second) })
+	s.wait("a server to listen", s.all[i].listens)
 }
 
 // start starts a server and waits until it takes connections.
@@ -94,31 +134,12 @@ func (s *servers) start(i int) {
 	s.listens(i)
 }
 
-// stop shuts a server down.
+// stop shuts a server down, or kills its process.
 func (s *servers) stop(i int) {
 	if s.all[i] != nil {
-		s.all[i].Shutdown()
-		s.all[i].WaitForShutdown()
+		s.all[i].stop()
 		s.all[i] = nil
 	}
-}
-
-// leader returns the server that leads the cluster, -1 if none does.
-func (s *servers) leader() int {
-	for i, one := range s.all {
-		if one != nil && one.JetStreamIsLeader() {
-			return i
-		}
-	}
-	return -1
-}
-
-// peers is how many servers the leader knows to take streams.
-func (s *servers) peers() int {
-	if i := s.leader(); i >= 0 {
-		return len(s.all[i].JetStreamClusterPeers())
-	}
-	return 0
 }
 
 // wait waits for something that is expected to happen.
