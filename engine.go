@@ -2,6 +2,7 @@ package moot
 
 import (
 	"context"
+	"os"
 	"strings"
 
 	"github.com/folkmoot/moot/internal/config"
@@ -45,6 +46,10 @@ func (w Wiring) OpenLog(readOnly bool) (RoomLog, error) {
 	}
 	scheme, _, ok := strings.Cut(address, "://")
 	if open := logEngines[scheme]; ok && open != nil {
+		// The host log, sockets and keys are in the data folder all the same.
+		if err := os.MkdirAll(w.Settings.Data, 0o700); err != nil {
+			return nil, &problem.Error{Code: "LOG-OPEN", Where: w.Settings.Data, What: "the data folder cannot be made", Fix: "choose another with --data", Err: err}
+		}
 		return open(address, readOnly)
 	}
 	return nil, &problem.Error{

@@ -38,6 +38,7 @@ import (
 	"github.com/folkmoot/moot/room/coordinator"
 	"github.com/folkmoot/moot/room/log/audit"
 	"github.com/folkmoot/moot/room/log/jetstream"
+	"github.com/folkmoot/moot/room/log/postgres"
 	"github.com/folkmoot/moot/room/log/sqlite"
 )
 
@@ -75,6 +76,11 @@ var logEngines = map[string]logOpener{
 	"nats": func(url string, readOnly bool) (RoomLog, error) {
 		return opened(jetstream.Open(context.Background(), jetstream.Config{URL: url, ReadOnly: readOnly}))
 	},
+	"postgres": openPostgres, "postgresql": openPostgres,
+}
+
+func openPostgres(url string, readOnly bool) (RoomLog, error) {
+	return opened(postgres.Open(postgres.Config{URL: url, ReadOnly: readOnly}))
 }
 
 func (w Wiring) openFolder(readOnly bool) (*sqlite.DB, error) {

@@ -155,7 +155,9 @@ var logCodes = []Meaning{
 	{"LOG-READONLY", failure, "The data folder is read-only.", "Make it writable, or choose another with --data."},
 	{"LOG-REMOTE", input, "The command works on files of a data folder, but the rooms are kept on a server.", "Use the tools of that server, or leave the setting log.url out."},
 	{"LOG-RULE", input, "An event is intact but cannot follow from the events before it, such as a turn past a limit. The log was not written by moot alone.", "Do not trust the events from there on. `moot transcript fork` makes a room of the events before."},
+	{"LOG-SERVER", failure, "The database server that keeps the rooms cannot be reached, or its connection broke.", "Check the server, the network and the setting log.url. Rooms go on when it is back. No acknowledged event is lost."},
 	{"LOG-SHORT", failure, "The log of a room ends before an event that was stored, because the database has lost its end. The room stays paused. The message has both numbers.", "Keep a copy of the data folder, and restore a backup. `moot transcript fork ROOM --until-damage` continues in a copy."},
+	{"LOG-UNSAFE", failure, "The settings of the database server let it lose what it has acknowledged, or change texts.", "Change the setting as the message says, in the server or for the user of moot."},
 	{"LOG-URL", input, "No engine keeps rooms at the URL of the setting log.url.", "Write a URL that begins with postgres:// or nats://, or leave the setting out."},
 	{"LOG-ROOM", input, "This is not a valid room id.", "Use letters, digits, '-' and '_'."},
 }

@@ -63,6 +63,7 @@ var rules = []rule{
 	{pkg: "room/coordinator", may: "room room/budget room/calls room/callcontext room/delivery room/log room/rights room/secrets room/kinds internal/workspace policies/policy endpoints/allow endpoints/endpoint"},
 	{pkg: "room/log", may: "room policies/policy"},
 	{pkg: "room/log/rows", may: "room room/log"},
+	{pkg: "room/log/postgres/pgtest", bare: true}, // a server for tests
 	{pkg: "room/log/*", may: "room room/log room/log/rows policies/policy"},
 
 	{pkg: "endpoints/endpoint", bare: true},
@@ -179,6 +180,7 @@ var reserves = []reserve{
 	{"modernc.org/sqlite/...", "room/log/sqlite"},
 	{"github.com/nats-io/nats.go/...", "room/log/jetstream"},
 	{"github.com/nats-io/nats-server/...", "room/log/jetstream"}, // in its tests
+	{"github.com/jackc/pgx/v5/...", "room/log/postgres"},
 }
 
 // wired are the packages whose constructors may be called by wire.go of the

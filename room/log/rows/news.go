@@ -1,6 +1,10 @@
 package rows
 
-import "sync"
+import (
+	"maps"
+	"slices"
+	"sync"
+)
 
 // News wakes goroutines that wait for a room to change.
 type News struct {
@@ -68,4 +72,11 @@ func (n *News) Wanted() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return len(n.waiting) > 0
+}
+
+// Names returns the rooms that a goroutine waits for.
+func (n *News) Names() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Collect(maps.Keys(n.waiting))
 }

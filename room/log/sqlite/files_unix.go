@@ -32,9 +32,3 @@ func isReadOnly(err error) bool { return errors.Is(err, unix.EROFS) }
 func isFull(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
 }
-
-// alive reports whether there is a process with that id.
-func alive(pid int) bool {
-	err := unix.Kill(pid, 0)
-	return err == nil || errors.Is(err, unix.EPERM)
-}

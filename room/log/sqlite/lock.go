@@ -15,6 +15,7 @@ import (
 
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/rows"
 )
 
 // lockDir is the folder of the lock files, in the data folder.
@@ -187,7 +188,7 @@ func (d *DB) Holder(room string) int {
 		return 0
 	}
 	defer f.Close()
-	if pid := holder(f); pid > 0 && alive(pid) {
+	if pid := holder(f); pid > 0 && rows.Alive(pid) {
 		return pid
 	}
 	return 0
