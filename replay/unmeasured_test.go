@@ -55,8 +55,28 @@ func TestNeedsBids(t *testing.T) {
 	if err := r.WriteText(&text, false); err != nil || !strings.Contains(text.String(), "bidder needs bids; none recorded, so it has no figures") {
 		t.Errorf("%v: %s", err, text.String())
 	}
-	if err := r.WriteHTML(&text); err != nil {
-		t.Error(err)
+	if s := text.String(); strings.Contains(s, "bidder would have") || strings.Contains(s, "\nbidder  0") {
+		t.Errorf("choices of bidder are shown:\n%s", s)
+	}
+	for _, k := range r.Kinds {
+		if k.Right == "bidder" || k.Wrong == "bidder" {
+			t.Errorf("decisions to read about bidder: %+v", k)
+		}
+	}
+	for _, c := range r.Cases {
+		if len(c.Kinds) == 0 || slices.Max(c.Kinds) >= len(r.Kinds) {
+			t.Errorf("%s, %d is of the kinds %v", c.Transcript, c.Point, c.Kinds)
+		}
+	}
+	if len(r.Cases) == 0 || len(r.Confusion[0].Rows) == 0 || len(r.Confusion[1].Rows) > 0 {
+		t.Errorf("%d decisions to read, confusion %+v", len(r.Cases), r.Confusion)
+	}
+	if a := r.Agreement; a[0][1].IsNone() || !a[0][2].IsNone() || !a[2][1].IsNone() || !a[2][2].IsNone() {
+		t.Errorf("agreement %v", a)
+	}
+	text.Reset()
+	if err := r.WriteHTML(&text); err != nil || strings.Contains(text.String(), "bidder would have") {
+		t.Errorf("%v: %s", err, text.String())
 	}
 }
 

@@ -351,7 +351,7 @@ func (r *Report) quotes() []quote {
 	used := map[int]bool{}
 	for round := 0; len(all) < maxQuotes && round < maxQuotes; round++ {
 		for i := 0; i < len(r.Policies) && len(all) < maxQuotes; i++ {
-			if n := r.tellingCase(i, used); n >= 0 {
+			if n := r.tellingCase(i, used); n >= 0 && r.Policies[i].Unmeasured == "" {
 				used[n] = true
 				all = append(all, r.quote(n, i))
 			}

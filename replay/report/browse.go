@@ -191,6 +191,9 @@ type confusionLine struct {
 func (r *Report) confusions() []confusionView {
 	var all []confusionView
 	for _, c := range r.Confusion {
+		if len(c.Rows) == 0 { // nothing was measured
+			continue
+		}
 		v := confusionView{Policy: term.Line(c.Policy)}
 		for _, row := range c.Rows {
 			share := score.Ratio(float64(row.Same), float64(row.Decisions))

@@ -50,7 +50,7 @@ func detectable(c *score.Comparison, factor float64) string {
 func (r *Report) flipTable() Table {
 	t := Table{Title: "Flips", Note: "Decisions other than recorded.", Head: []string{"policy", "flips", "speak→decline", "decline→speak", "other speaker"}}
 	for i := range r.Policies {
-		if f := &r.Policies[i].Flips; r.Mode != ModeSimulate {
+		if f := &r.Policies[i].Flips; r.Mode != ModeSimulate && r.Policies[i].Unmeasured == "" {
 			t.Rows = append(t.Rows, []string{
 				term.Line(r.Policies[i].Policy), thousands(f.Total), thousands(f.SpeakToDecline), thousands(f.DeclineToSpeak), thousands(f.OtherSpeaker),
 			})

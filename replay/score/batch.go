@@ -182,7 +182,8 @@ func (b *Batch) Hits() []TranscriptHits {
 }
 
 // Agreement is the share of decisions in which two of the policies chose the
-// same. The recorded decisions are first. In a simulation it is NaN.
+// same. The recorded decisions are first. In a simulation it is NaN, and so it
+// is for a policy that cannot be measured.
 func (b *Batch) Agreement() [][]Figure {
 	n := 1 + len(b.Policies)
 	matrix := make([][]Figure, n)
@@ -197,7 +198,7 @@ func (b *Batch) Agreement() [][]Figure {
 				}
 			}
 			matrix[i][j] = Figure(Ratio(float64(same), float64(all)))
-			if b.Simulated {
+			if b.Simulated || b.unmeasured(i-1) != "" || b.unmeasured(j-1) != "" {
 				matrix[i][j] = None()
 			}
 		}

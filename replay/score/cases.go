@@ -136,6 +136,15 @@ func (c *cases) addPoint(place int, p *history.Point, all []drive.Evaluation) {
 	}
 }
 
+// drop drops the kinds that a policy belongs to.
+func (c *cases) drop(policy int) {
+	for i, rule := range c.kinds {
+		if rule.wrong == policy || rule.right == policy {
+			c.found[i], c.kept[i] = 0, nil
+		}
+	}
+}
+
 // hashOf is a number from 0 up to 1 that looks random (the finalizer of
 // SplitMix64, Steele et al., 2014).
 func hashOf(place, point int) float64 {
@@ -183,6 +192,7 @@ func (b *Batch) Cases() ([]Kind, []Case) {
 	}
 	list := make([]Case, 0, len(all))
 	for x := range all {
+		x.Kinds = slices.DeleteFunc(x.Kinds, func(rule int) bool { return c.found[rule] == 0 })
 		for i, rule := range x.Kinds {
 			x.Kinds[i] = index[rule]
 			kinds[index[rule]].Kept++

@@ -20,14 +20,15 @@ func (b *Batch) unmeasured(policy int) string {
 	return NeedsBids
 }
 
-// DropUnmeasured drops the decisions of the policies that cannot be measured,
-// but keeps how often they failed.
+// DropUnmeasured drops the decisions of the policies that cannot be measured, and those
+// to read about them, but keeps how often they failed.
 func (b *Batch) DropUnmeasured() {
 	for k := range b.Policies {
 		if b.unmeasured(k) == "" {
 			continue
 		}
 		b.calibrations[k] = &Calibration{}
+		b.cases.drop(k)
 		for _, r := range b.Runs {
 			r.dropDecisions(k)
 		}
@@ -40,7 +41,7 @@ func (r *Run) dropDecisions(policy int) {
 	for _, i := range []int{sumErrors, sumRepeated, sumDiffering} {
 		kept[i] = t.sums[i]
 	}
-	t.sums, t.flips, t.reasons, t.chosen, t.tokens = kept, nil, nil, make([]float64, len(t.chosen)), series{}
+	t.sums, t.flips, t.reasons, t.chosen, t.tokens, t.pairs = kept, nil, nil, make([]float64, len(t.chosen)), series{}, pairs{}
 	if r.drawn != nil {
 		r.drawn[policy] = drawn{}
 	}
