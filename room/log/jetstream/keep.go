@@ -90,15 +90,6 @@ func (d *DB) putValue(ctx context.Context, subject string, content []byte, expec
 	return d.publish(ctx, subject, append(append(head, '\n'), content...), expected)
 }
 
-// lastSeq returns the number of the last message of a subject, 0 for none.
-func (d *DB) lastSeq(ctx context.Context, stream, subject string) (uint64, error) {
-	m, err := d.last(ctx, stream, subject)
-	if isNotFound(err) {
-		return 0, nil
-	}
-	return m.Seq, err
-}
-
 // PutBlob implements [log.Blobs].
 func (d *DB) PutBlob(ctx context.Context, content []byte) (string, error) {
 	ctx, done, err := d.beginWriting(ctx)
