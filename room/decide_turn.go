@@ -9,9 +9,10 @@ import (
 	"github.com/folkmoot/moot/endpoints/endpoint"
 )
 
-// openTurn returns the open turn if it waits for that request, else nil.
+// openTurn returns the open turn if it waits for an agent's answer to that request, else
+// nil. The turn of a seat that a person has waits for that person.
 func (s *State) openTurn(turn int, request string) *Turn {
-	if t := s.Turn; t != nil && t.Number == turn && t.Request == request && t.Draft == nil {
+	if t := s.Turn; t != nil && t.Number == turn && t.Request == request && t.Draft == nil && s.agentHas(t) {
 		return t
 	}
 	return nil

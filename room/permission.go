@@ -39,7 +39,7 @@ func (s *State) decideAsked(actor string, do Asked) ([]Body, error) {
 	switch {
 	case x == nil || x.foreign():
 		return nil, deniedError(actor, "ask for a permission: only the owner of an agent gives one, on the agent's device")
-	case t == nil || t.Participant != x.ID || s.openTurn(t.Number, do.Request) == nil || s.AttendedTurn():
+	case t == nil || t.Participant != x.ID || s.openTurn(t.Number, do.Request) == nil:
 		return nil, permissionError(x.ID+" has asked for a permission outside its turn", "")
 	case len(t.Requests) >= maxOpenRequests:
 		return nil, permissionError(count(len(t.Requests), "permission request")+" of "+x.ID+" wait for an answer", "wait for the answers")

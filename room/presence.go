@@ -90,7 +90,7 @@ func (s *State) decideAnswered(do Answered, now Now) ([]Body, error) {
 		return nil, noSessionSeat(do.Participant)
 	case do.Request != "" && do.Request == x.Answered:
 		return nil, invalidError("SEAT-ANSWERED", "request "+do.Request+" of "+x.ID+" was answered at "+x.AnsweredAt.Format(time.RFC3339), "await the next turn")
-	case t == nil || t.Participant != x.ID || s.openTurn(t.Number, do.Request) == nil || !s.agentHas(t):
+	case t == nil || t.Participant != x.ID || s.openTurn(t.Number, do.Request) == nil:
 		return nil, invalidError("SEAT-REQUEST", "no request "+quote(cut(validUTF8(do.Request), maxID))+" of "+x.ID+" is open", "await the next turn")
 	case t.Epoch != do.Epoch:
 		return nil, invalidError("SEAT-REQUEST", "request "+do.Request+" is of epoch "+itoa(int64(t.Epoch))+", not "+itoa(int64(do.Epoch)), "await the turn again")

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -63,11 +64,14 @@ func TestSimulation(t *testing.T) {
 }
 
 // TestSimulationRepeats: a seed gives the same run again, while other seeds run next to
-// it on the other processors.
+// it on the other processors. MOOT_SEEDS sets the number of seeds.
 func TestSimulationRepeats(t *testing.T) {
 	n := seeds / 40
 	if testing.Short() {
 		n /= 10
+	}
+	if given, err := strconv.Atoi(os.Getenv("MOOT_SEEDS")); err == nil {
+		n = given
 	}
 	first := make([]string, n+1)
 	for _, procs := range []int{1, 2} {

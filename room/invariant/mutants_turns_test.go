@@ -43,6 +43,9 @@ var turnFaults = []fault{
 	{"S8", talk, func(m *mutant) { m.history[m.find(decided, 4)].cmd.ID = "c1" }},
 	{"S9", talk, func(m *mutant) { edit(m, event(m, 2, inTurn(0)), func(b *room.MessagePosted) { b.Message.By = "eve" }) }},
 	{"S9", talk, func(m *mutant) {
+		m.insert(event(m, 2, inTurn(0)), "c", room.MessagePosted{Turn: 4, Message: room.Message{From: "c", Source: "agent", Text: "x"}})
+	}},
+	{"S9", talk, func(m *mutant) {
 		m.insert(event[room.SeatTaken](m, 0), room.ActorHost, room.SeatTaken{Participant: "c", By: "eve"})
 	}},
 	{"S9", talk, func(m *mutant) {

@@ -130,6 +130,9 @@ func (c *Checker) oneOwner(e step) string {
 		if x != nil && b.Message.By != "" && b.Message.By != x.takenBy {
 			return fmt.Sprintf("%q has written for %s, which %q has", b.Message.By, x.ID, x.takenBy)
 		}
+		if x != nil && b.Turn != 0 && x.takenBy != "" && b.Message.By == "" {
+			return "the agent of " + x.ID + " answers in a turn, and " + x.takenBy + " has the seat"
+		}
 	}
 	return ""
 }

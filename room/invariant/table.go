@@ -12,7 +12,7 @@ var table = []Invariant{
 	{"S6", "A message of a seat in manual mode follows an approval of its very text, which counts once.", (*Checker).manualApproved},
 	{"S7", "A semi_auto seat posts nothing without a review that one of its rules picks.", (*Checker).reviewed},
 	{"S8", "The events of a command come together and once, also when the command is repeated.", (*Checker).onceApplied},
-	{"S9", "A seat has one owner: no prompt leaves while a person has the seat, and no other person takes it or writes for it.", (*Checker).oneOwner},
+	{"S9", "A seat has one owner: no prompt leaves and no answer of its agent counts while a person has the seat, and no other person takes it or writes for it.", (*Checker).oneOwner},
 	{"S10", "A room that was live when its host ended pauses first, unless it says that it goes on.", (*Checker).pausedAfterCrash},
 	{"S11", "In a turn only the participant speaks that has it.", (*Checker).ownTurn},
 	{"S12", "A draft is edited, approved or rejected only while it waits.", (*Checker).draftWaits},

@@ -204,7 +204,7 @@ func (m *Model) grant(x *Seat, c *explore.Choice, r *policy.Record, g room.Grant
 
 func (m *Model) waits(turn int, request string) bool {
 	t := m.Turn
-	return t != nil && t.Draft == nil && t.Turn == turn && t.Request == request
+	return t != nil && t.Draft == nil && t.Seat.takenBy == "" && t.Turn == turn && t.Request == request
 }
 
 func (m *Model) replied(do room.Replied) bool {
