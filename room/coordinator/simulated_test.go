@@ -110,6 +110,8 @@ func (w *simulated) act(v room.View, rng *rand.Rand) room.Act {
 		return room.SetPolicy{Policy: room.PolicyRef{Use: "rotate", Name: "rotate", Digest: fmt.Sprint("d", n)}}
 	case n == 95:
 		return room.Complete{}
+	case n <= 97:
+		return room.Redact{Target: 1 + rng.Int64N(v.Seq)}
 	}
 	return room.Say{Text: "b, look", To: "b"}
 }

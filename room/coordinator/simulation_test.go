@@ -54,6 +54,7 @@ func TestSimulation(t *testing.T) {
 		"turn.granted", "turn.drafted", "turn.edited", "turn.approved", "turn.rejected", "turn.passed", "turn.failed", "turn.interrupted", "round.declined",
 		"room.paused", "room.resumed", "room.stopped", "seat.taken", "seat.released", "seat.ready", "seat.failed", "mode.changed", "permission.asked",
 		"permission.answered", "message.acked", "protocol.violation", "reply.late", "handoff.asked", "participant.changed", "limits.changed", "policy.changed",
+		"message.redacted", "crash between a redaction and the removal of the text",
 	} {
 		if met[name] == 0 {
 			t.Errorf("in %d seeds there was no %s", seeds, name)
@@ -152,6 +153,32 @@ func (l *faultyLog) Append(ctx context.Context, id string, after log.Pos, wake t
 		return log.Pos{}, false, errDead
 	}
 	return pos, dup, nil
+}
+
+// Redact removes texts. Sometimes the process ends before, and the next one has to do it.
+func (l *faultyLog) Redact(ctx context.Context, id string, stubs ...room.Event) error {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	if !l.dead && l.ready && l.rng.IntN(3) == 0 {
+		l.w.met["crash between a redaction and the removal of the text"]++
+		l.fail()
+	}
+	if l.dead {
+		return errDead
+	}
+	if err := l.Log.Redact(ctx, id, stubs...); err != nil {
+		return err
+	}
+	stored := events(l.w.T, l.Log)
+	l.w.note(func(c *invariant.Checker, s *room.State) []invariant.Broken {
+		*s = room.State{}
+		for _, e := range stored {
+			s.Apply(e)
+		}
+		c.Refolded(s)
+		return nil
+	})
+	return nil
 }
 
 func (l *faultyLog) fail() {
