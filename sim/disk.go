@@ -22,6 +22,7 @@ type disk struct {
 	failed   bool // a sync has failed: this handle acknowledges nothing any more
 	full     int  // writes that fail from now on
 	snapshot map[string]snapshot
+	ledger   ledger
 }
 
 // A roomLog is the durable log of a room.
@@ -31,6 +32,7 @@ type roomLog struct {
 	stubs  map[int64]bool // events whose text was removed
 	chain  [32]byte
 	hashes [][32]byte
+	torn   [][]byte // of a batch that a crash has cut off; recovery drops it
 }
 
 // A snapshot is the stored state of a room. It is disposable.
@@ -211,10 +213,30 @@ func (d *disk) crash(s *simulation, whole bool) {
 	if kept < len(d.written) {
 		s.at(moment{kind: onLost, batch: d.written[kept]})
 	}
+	var cut *batch
+	if kept < len(d.written) && !whole {
+		cut = d.written[kept]
+	}
 	for _, b := range d.written[:kept] {
 		d.keep(s, b)
 	}
+	if cut != nil && len(cut.raws) > 1 {
+		d.tear(s, cut, 1+s.src.below(len(cut.raws)-1))
+	}
 	d.written, d.syncing, d.failed, d.full = nil, false, false, 0
+}
+
+// tear leaves the first n events of a batch, without the mark that ends it.
+func (d *disk) tear(s *simulation, b *batch, n int) {
+	switch l := d.logs[b.id]; {
+	case l == nil: // there is no room yet
+	case s.cfg.flaws.tornBatch:
+		part := *b
+		part.raws = b.raws[:n]
+		d.keep(s, &part)
+	default:
+		l.torn = b.raws[:n]
+	}
 }
 
 // read returns the durable events of a room.
@@ -226,6 +248,10 @@ func (d *disk) read(s *simulation, id string) ([]room.Event, error) {
 	var chain [32]byte
 	for i, raw := range l.raws {
 		chain = log.Link(chain, uint64(i+1), log.Commit(nil, raw))
+	}
+	if len(l.torn) > 0 {
+		s.at(moment{kind: onTorn})
+		l.torn = nil
 	}
 	if chain != l.chain {
 		return nil, errors.New("the chain is broken")

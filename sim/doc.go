@@ -30,7 +30,7 @@
 // # Faults
 //
 // [Faults] lists them. A crash loses the memory of the process and a part of what was
-// written and not yet durable. The disk fails writes and syncs, once or until it is
+// written and not yet durable, and tears batches. The disk fails writes and syncs, once or until it is
 // replaced, and leaves the result of an append unknown. Agents answer late, twice,
 // under forged ids, too long, or never, and end. The network loses, repeats and
 // reorders. The wall clock jumps.

@@ -41,6 +41,9 @@ func (h *hosted) reconcile() {
 	if at, ok := h.state.Deadline(); ok {
 		wakeAt(at)
 	}
+	if d := h.untilBudget(); d >= 0 && (wake < 0 || d < wake) {
+		wake = d
+	}
 	h.setAlarm(wake)
 }
 

@@ -80,19 +80,22 @@ func (s *simulation) fault(kind Faults, p int) bool {
 
 // flaws are mistakes that tests put into a simulation to see that it finds them.
 type flaws struct {
-	ackEarly    bool // what is written counts as durable
-	syncAgain   bool // a failed sync is tried again
-	loseLast    bool // recovery loses the last event
-	appendTwice bool // a repeated append is written again
-	openGate    bool // a pause does not close the gate
-	sendTwice   bool // a prompt leaves twice
-	noRecord    bool // a device works again on a repeated request
-	readEarly   bool // spectators read what is only written
-	showAll     bool // spectators of every level see all
-	skipOne     bool // a spectator that reconnects misses an event
-	newID       bool // a client repeats a command under a new id
-	noModel     bool // no reference model runs next to the rooms
-	wallClock   bool // the clock of rooms follows the wall clock
+	ackEarly     bool // what is written counts as durable
+	syncAgain    bool // a failed sync is tried again
+	loseLast     bool // recovery loses the last event
+	appendTwice  bool // a repeated append is written again
+	openGate     bool // a pause does not close the gate
+	sendTwice    bool // a prompt leaves twice
+	noRecord     bool // a device works again on a repeated request
+	readEarly    bool // spectators read what is only written
+	showAll      bool // spectators of every level see all
+	skipOne      bool // a spectator that reconnects misses an event
+	newID        bool // a client repeats a command under a new id
+	overBudget   bool // a turn is granted beyond a budget
+	dropReserved bool // a restart drops all reservations of budgets
+	tornBatch    bool // recovery keeps a part of a batch
+	noModel      bool // no reference model runs next to the rooms
+	wallClock    bool // the clock of rooms follows the wall clock
 
 	mutate func(room.Command, []room.Event) []room.Event // alters decisions
 }

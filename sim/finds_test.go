@@ -85,6 +85,9 @@ var alterations = []alteration{
 		return events
 	}}, "X9"},
 	{"the clock of a limit is the wall clock", flaws{wallClock: true}, ""},
+	{"recovery keeps a part of a batch", flaws{tornBatch: true}, ""},
+	{"an agent gets a turn beyond its budget of an hour", flaws{overBudget: true}, "L12"},
+	{"a restart drops the reservations of open turns", flaws{dropReserved: true}, "L12"},
 	{"a policy that declines is asked again too late", declinesLong, "M1"},
 	{"a seat that fails too often is not suspended", neverSuspends, "M1"},
 }

@@ -114,6 +114,18 @@ func (h *hosted) handle(r request) {
 	}
 	h.s.trace(h.id, fmt.Sprintf("%T by %s: %s %v", cmd.Do, cmd.Actor, types(events), short(err)))
 	h.s.at(moment{kind: onDecided, room: h, cmd: cmd, events: events, err: err})
+	if over, ok := h.reserve(events); !ok {
+		answer := r.answer
+		r.answer = func([]room.Event, error) {
+			if answer != nil {
+				answer(nil, room.ErrStale)
+			}
+		}
+		if h.note(over, r) {
+			return
+		}
+		events, err = nil, room.ErrStale
+	}
 	b := &batch{room: h, id: h.id, req: r, after: h.state.Seq, events: events, since: h.s.now}
 	h.facts.model.decided(h.s, h, b, err)
 	if err != nil || len(events) == 0 {
@@ -134,6 +146,7 @@ func (h *hosted) append(b *batch) {
 		b.raws = append(b.raws, raw)
 	}
 	h.batch = b
+	h.settle(b.events)
 	h.tryAppend(b)
 }
 
@@ -272,6 +285,9 @@ func (h *hosted) finish(r request, events []room.Event, err error) {
 	}
 	if r.answer != nil {
 		r.answer(events, err)
+	}
+	if h.measured() {
+		return
 	}
 	h.reconcile()
 	if f := h.follower; f != nil && h.ready() {

@@ -48,6 +48,10 @@ const (
 	onSnapshot              // a room was opened from a snapshot
 	onPolicyState           // the state of a policy was computed again
 	onAckAgain              // an agent repeats an ack after a restart
+	onReserved              // a room was opened again whose turn has a reservation
+	onReleased              // a restart has dropped a reservation
+	onBudgetShared          // a budget that other rooms have used keeps an agent from a turn
+	onTorn                  // a crash has torn a batch, and recovery drops the rest of it
 	onModel                 // the model is given a command that a crash has kept
 	kindsOfMoments
 )

@@ -59,6 +59,7 @@ func (s *simulation) open(f *facts) *hosted {
 		h.restore(events)
 	}
 	h.redact()
+	h.release()
 	h.base = h.state.Clock
 	h.boot = append(h.boot, room.Claim{Owner: s.proc.owner, Restart: h.state.Phase == room.PhaseLive})
 	s.at(moment{kind: onReopen, room: h})

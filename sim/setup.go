@@ -94,6 +94,10 @@ func (s *simulation) seats(oneToOne bool) []room.Participant {
 		if s.src.percent(20) {
 			p.Budget.Room.Tokens = int64(500 + s.src.below(3000))
 		}
+		if s.src.percent(15) && !s.plain() { // the model does not know the hour
+			p.Budget.Hour = one(s.src, room.Amounts{Tokens: int64(300 + s.src.below(2000))}, room.Amounts{Turns: int64(1 + s.src.below(4))})
+			p.Budget.Day.Turns = int64(3 + s.src.below(20))
+		}
 		switch {
 		case oneToOne:
 		case s.src.percent(20):

@@ -59,6 +59,7 @@ var situations = []situation{
 	{"a crash came while a call was open", onCrash, func(_ *simulation, m *moment) bool { return m.room.state.CallsOpen() }},
 	{"a crash kept events of which no client was told", onKept, always},
 	{"a crash lost events that were written", onLost, always},
+	{"a crash tore a batch, and recovery dropped its part", onTorn, always},
 	{"a crash kept the events of a command, and the reference model followed it", onModel, always},
 	{"a room was restarted before it had done anything", onReopen, func(s *simulation, m *moment) bool {
 		l := s.disk.logs[m.room.id].events
@@ -105,6 +106,11 @@ var situations = []situation{
 	{"a loop of the same text stopped a room", onEvent, body(func(_ *moment, b room.Stopped) bool { return b.Cause == room.CauseLoop })},
 	{"a limit stopped a room", onEvent, body(func(_ *moment, b room.Stopped) bool { return b.Name == "maxTurns" })},
 	{"a budget of tokens stopped a room", onEvent, body(func(_ *moment, b room.Stopped) bool { return b.Name == "maxTokens" })},
+	{"a budget of an hour or a day kept an agent from a turn", onEvent, body(func(_ *moment, b room.BudgetChanged) bool { return b.Window != "room" && b.Level == "used" })},
+	{"an agent had a budget again when its hour was over", onEvent, body(func(_ *moment, b room.BudgetChanged) bool { return b.Window == "hour" && b.Level == "free" })},
+	{"what an agent had used in another room kept it from a turn", onBudgetShared, always},
+	{"a restart kept the reservation of an open turn", onReserved, always},
+	{"a restart dropped the reservation of a grant that a crash had lost", onReleased, always},
 	{"the last seat was lost", onEvent, body(func(_ *moment, b room.Errored) bool { return b.Code == "ROOM-NOBODY" })},
 	{"an agent handed off", onEvent, body(func(_ *moment, b room.HandoffAsked) bool { return b.Refused == "" })},
 	{"a hand-off was refused", onEvent, body(func(_ *moment, b room.HandoffAsked) bool { return b.Refused != "" })},
