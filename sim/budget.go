@@ -12,7 +12,7 @@ import (
 // Budgets of an hour and a day count an agent over all rooms. The host keeps what agents
 // have used in a ledger, as package coordinator does: it reserves the estimate of a prompt
 // before the grant of its turn is stored, and settles what was used before the end of the
-// turn is stored. What a ledger takes is durable.
+// turn is stored. A ledger keeps what it takes through every crash.
 
 // A ledger holds the charges of all agents, in the order in which they were made.
 type ledger []room.BudgetCharge

@@ -101,7 +101,7 @@ var rules = []rule{
 	{pkg: "waste", may: "internal/condition internal/minhash policies/policy room room/names transcripts"},
 	{pkg: "waste/page", may: "waste"},
 
-	{pkg: "sim", may: "room room/calls room/invariant room/log room/reference endpoints/endpoint policies/policy", never: "context crypto/rand io/... net/... os/... sync/... syscall/... unsafe"},
+	{pkg: "sim", may: "room room/budget room/calls room/invariant room/log room/reference endpoints/endpoint policies/policy", never: "context crypto/rand io/... net/... os/... sync/... syscall/... unsafe"},
 
 	{pkg: "problem", bare: true},
 	{pkg: "internal/term", bare: true},
