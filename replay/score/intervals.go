@@ -15,12 +15,15 @@ func (r *Resamples) rows(policy int) inference.Rows {
 	return rows
 }
 
-// figures computes all measures.
-func figures(total, out []float64) {
+// newFigures returns a function that computes all measures. It keeps its memory between calls,
+// so it is for one goroutine.
+func newFigures() inference.Figures {
 	var s sums
-	copy(s[:], total)
-	for i := range measures {
-		out[i] = measures[i].of(&s)
+	return func(total, out []float64) {
+		copy(s[:], total)
+		for i := range measures {
+			out[i] = measures[i].of(&s)
+		}
 	}
 }
 
@@ -34,7 +37,7 @@ func (r *Resamples) intervals(policy int) [][2]Figure {
 		}
 		return out
 	}
-	few := inference.Intervals(r.rows(policy), figures, len(measures), r.n)
+	few := inference.Intervals(r.rows(policy), newFigures(), len(measures), r.n)
 	for i := range out {
 		out[i] = measures[i].within(few[i], 0)
 	}
@@ -45,10 +48,10 @@ func (r *Resamples) intervals(policy int) [][2]Figure {
 // first.
 func (r *Resamples) differences(a, b int) []inference.Difference {
 	if r.values == nil {
-		return inference.Differences(r.rows(a), r.rows(b), figures, len(measures), r.n)
+		return inference.Differences(r.rows(a), r.rows(b), newFigures(), len(measures), r.n)
 	}
 	units := len(r.lists[a])
-	spread := inference.StandardErrors(r.rows(a), r.rows(b), figures, len(measures))
+	spread := inference.StandardErrors(r.rows(a), r.rows(b), newFigures(), len(measures))
 	out, tail := make([]inference.Difference, len(measures)), inference.Tail(units)
 	for i, first := range r.values[a] {
 		changes := make([]float64, len(first))
@@ -82,7 +85,7 @@ func (r *Resamples) totals(policy int) []float64 {
 		}
 	}
 	out := make([]float64, len(measures))
-	figures(total[:], out)
+	newFigures()(total[:], out)
 	return out
 }
 

@@ -76,7 +76,8 @@ func falseSilences(first int) func(*sums) float64 {
 
 // balancedOf is the mean of the two recalls.
 func balancedOf(first int) func(*sums) float64 {
-	return func(s *sums) float64 { return 1 - (falseSpeaks(first)(s)+falseSilences(first)(s))/2 }
+	speaks, silences := falseSpeaks(first), falseSilences(first)
+	return func(s *sums) float64 { return 1 - (speaks(s)+silences(s))/2 }
 }
 
 // silenceMeasures are the figures about speaking or being silent, besides the balanced
