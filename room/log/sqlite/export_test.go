@@ -212,3 +212,19 @@ func Version(t testing.TB, dir string) int64 {
 	}
 	return version
 }
+
+// KnownTails returns of how many rooms the writer keeps the end of the log.
+func KnownTails(t testing.TB, d *DB) (n int) {
+	t.Helper()
+	err := d.submit(context.Background(), func(w *writer) error {
+		n = len(w.known)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// SpareTails is how many of them may be of rooms that are not locked.
+const SpareTails = spareTails

@@ -37,6 +37,13 @@ func (l *locks) held(room string) bool {
 	return l.files[room] != nil
 }
 
+// count returns the number of rooms.
+func (l *locks) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.files)
+}
+
 func (l *locks) add(room string, f *os.File) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

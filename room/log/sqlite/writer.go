@@ -12,7 +12,7 @@ import (
 const (
 	queueLength = 1024 // requests waiting for the writer
 	batchLimit  = 512  // requests in one transaction
-	knownRooms  = 16384
+	spareTails  = 256  // ends of logs of unlocked rooms that the writer keeps
 )
 
 // A request is one write. The writer runs it within a transaction and closes
@@ -296,13 +296,14 @@ func (w *writer) fail(err error) error {
 	return w.failed
 }
 
-// refresh forgets the known rooms when another process has written.
+// refresh forgets the known rooms when another process has written, and when most of them are
+// not locked any more.
 func (w *writer) refresh() error {
 	version, err := integer(w.version.one())
 	if err != nil {
 		return err
 	}
-	if version != w.seen || len(w.known) > knownRooms {
+	if version != w.seen || len(w.known) > spareTails+2*w.d.locks.count() {
 		clear(w.known)
 	}
 	w.seen = version
