@@ -33,6 +33,7 @@ func main() {
 	only := flag.String("only", "", "parts to measure, separated by commas: "+strings.Join(names(), ", "))
 	flag.StringVar(&p.dir, "dir", os.TempDir(), "folder on the disk that is measured")
 	flag.IntVar(&p.rooms, "rooms", p.rooms, "live rooms")
+	flag.IntVar(&p.fanOut, "watchers", p.fanOut, "watchers of one room")
 	flag.DurationVar(&p.soak, "soak", p.soak, "how long the growth of the heap is measured")
 	flag.StringVar(&p.profile, "cpuprofile", "", "file for a profile of the processor")
 	flag.StringVar(&p.heap, "heapprofile", "", "file for a profile of the heap with all live rooms")
@@ -40,9 +41,17 @@ func main() {
 	if *short {
 		p.span, p.soak = 5*time.Second, 40*time.Second
 	}
+	if flag.Arg(0) == watchCommand {
+		exitOn(watchSockets(flag.Args()[1:]))
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, p, *only); err != nil {
+	exitOn(run(ctx, p, *only))
+}
+
+func exitOn(err error) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
@@ -54,7 +63,7 @@ type part struct {
 	measure func(context.Context, plan, *table) error
 }
 
-var parts = []part{{"turns", measureTurns}, {"rooms", measureRooms}, {"watchers", measureWatchers}, {"growth", measureGrowth}}
+var parts = []part{{"turns", measureTurns}, {"rooms", measureRooms}, {"watchers", measureWatchers}, {"growth", measureGrowth}, {"sockets", measureSockets}}
 
 func names() (all []string) {
 	for _, p := range parts {
