@@ -20,9 +20,9 @@ import (
 	"github.com/folkmoot/moot/room"
 )
 
-// pace is how long the agents of the room think whose watchers are on sockets: with two events
+// thinkTime is how long the agents of the room think whose watchers are on sockets: with two events
 // a turn, 10,000 watchers get 20,000 events a second.
-const pace = time.Second
+const thinkTime = time.Second
 
 // measureSockets has one room whose watchers are another process, which reads JSON lines from
 // unix sockets, one for each watcher.
@@ -32,7 +32,7 @@ func measureSockets(ctx context.Context, p plan, t *table) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, h.close()) }()
-	h.think.Store(int64(pace))
+	h.think.Store(int64(thinkTime))
 	id, err := h.open(ctx, "works", forever, moot.Options{})
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func measureSockets(ctx context.Context, p plan, t *table) (err error) {
 	t.add(name+"from the time of an event, its append included, to the watcher, p50 and p99", "p99 <= 200 ms", "%s, %s", ms(percentile(seen.Delays, .5)), ms(percentile(seen.Delays, .99)))
 	n := max(1, float64(seen.Events))
 	t.add(name+"processor time of a delivery, server and watchers", "", "%.1f us, %.1f us", float64(used.Microseconds())/n, float64(seen.Used.Microseconds())/n)
-	t.add(name+"how much longer a turn takes whose agent thinks 1 s", "<= 5 %", "%+.1f %%", 100*((pace+mean(with.gaps)).Seconds()/(pace+mean(before.gaps)).Seconds()-1))
+	t.add(name+"how much longer a turn takes whose agent thinks 1 s", "<= 5 %", "%+.1f %%", 100*((thinkTime+mean(with.gaps)).Seconds()/(thinkTime+mean(before.gaps)).Seconds()-1))
 	return nil
 }
 
