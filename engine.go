@@ -38,6 +38,13 @@ func opened[L RoomLog](l L, err error) (RoomLog, error) {
 	return l, nil
 }
 
+// Members returns the registry of the processes that share the log of the rooms. It is
+// false where the rooms are kept in the data folder.
+func (h *Host) Members() (log.Members, bool) {
+	m, ok := h.log.(log.Members)
+	return m, ok
+}
+
 // OpenLog opens the log of the rooms. The caller closes it.
 func (w Wiring) OpenLog(readOnly bool) (RoomLog, error) {
 	address := w.Settings.LogURL

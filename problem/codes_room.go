@@ -146,6 +146,7 @@ var logCodes = []Meaning{
 	{"LOG-FULL", failure, "The disk is full.", "Free some space, then `moot run --room ROOM`. No acknowledged event is lost."},
 	{"LOG-IO", failure, "The disk reported an error.", "Check the disk, then reopen the room. No acknowledged event is lost."},
 	{"LOG-LOCKED", failure, "Another process runs the room, or uses or restores the data folder.", "End that process, wait for it, or use its room."},
+	{"LOG-MEMBER", input, "A process announces too much to the others that share its log.", "Announce an address and what else is needed in 4 KiB."},
 	{"LOG-NATS", failure, "The NATS servers that keep the rooms do not answer, or not as moot needs it. The message has the reason.", "Check that most of the servers run with JetStream and can be reached. An append that was not acknowledged is tried again."},
 	{"LOG-NEWER", failure, "A newer release of moot wrote the log.", "Use that release, or a newer one."},
 	{"LOG-NONE", failure, "There is no log in the data folder.", "`moot run` creates one. --data names another folder."},

@@ -1,6 +1,11 @@
 package log
 
-import "context"
+import (
+	"context"
+	"fmt"
+
+	"github.com/folkmoot/moot/problem"
+)
 
 // MaxInfo bounds what a member announces, in bytes.
 const MaxInfo = 4 << 10
@@ -25,4 +30,15 @@ type Members interface {
 	// HeldBy returns the id of the live handle that holds the lock of the room; "" for
 	// none. The handle need not have announced itself.
 	HeldBy(ctx context.Context, room string) (string, error)
+}
+
+// CheckInfo refuses an info of more than [MaxInfo] bytes, with the code LOG-MEMBER.
+func CheckInfo(info string) error {
+	if len(info) > MaxInfo {
+		return &problem.Error{
+			Code: "LOG-MEMBER", Where: "registry of processes", What: fmt.Sprintf("a process announces %d bytes", len(info)),
+			Fix: fmt.Sprintf("announce at most %d bytes, such as an address and a fingerprint", MaxInfo),
+		}
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"strings"
@@ -49,13 +48,8 @@ func (d *DB) Holder(name string) int {
 	if err != nil || lock.Holder == "" {
 		return 0
 	}
-	_, alive, err := d.alive(ctx, lock.Holder)
+	row, alive, err := d.alive(ctx, lock.Holder)
 	if err != nil || !alive {
-		return 0
-	}
-	var row nodeRow
-	m, err := d.last(ctx, d.stream(indexStream), d.subject("node", lock.Holder))
-	if err != nil || json.Unmarshal(m.Data, &row) != nil {
 		return 0
 	}
 	if host, err := os.Hostname(); err != nil || host != row.Host {

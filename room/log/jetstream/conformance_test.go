@@ -40,6 +40,22 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+func TestMembers(t *testing.T) {
+	s := startServers(t, 1)
+	logtest.RunMembers(t, logtest.MembersEngine{
+		Open: func(t testing.TB, dir string, lease time.Duration) logtest.MembersLog {
+			prefix := filepath.Base(filepath.Dir(dir)) // of the case
+			s.openAs(t, prefix).Close()                // makes the streams
+			d, err := jetstream.Open(t.Context(), jetstream.Config{URL: s.url(), Prefix: prefix, Lease: lease, Timeout: time.Minute})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		},
+		Freeze: func(l logtest.MembersLog) (thaw func()) { return l.(*jetstream.DB).Freeze() },
+	})
+}
+
 // open opens the log of a case of the suite. A case begins with an empty log in streams
 // that have been used: to make them takes longer than most cases.
 func (s *servers) open(t testing.TB, dir string) log.Log {

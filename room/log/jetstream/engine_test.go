@@ -132,6 +132,7 @@ func TestReadOnly(t *testing.T) {
 		"append": appended, "lock": lock, "blob": blob,
 		"redact": d.Redact(t.Context(), "a", all(t, d, "a")[0].Event.Redacted()), "remove": d.Remove(t.Context(), "a"),
 		"snapshot": d.PutSnapshot(t.Context(), "a", log.Snapshot{Seq: 1, Hash: all(t, d, "a")[0].Hash}),
+		"announce": d.Announce(t.Context(), "x"),
 		"settle":   d.Settle(t.Context(), room.BudgetCharge{ID: "q", Agent: "a", Room: "a", At: time.Now()}),
 	} {
 		if !errors.Is(err, log.ErrFailed) {
@@ -173,6 +174,27 @@ func TestLease(t *testing.T) {
 	_, _, err := gone.Append(t.Context(), "a", at, time.Time{}, logtest.Event("2", "x"))
 	if !errors.Is(err, log.ErrConflict) {
 		t.Errorf("the former holder appends: %v", err)
+	}
+}
+
+// TestForgetMembers removes the entries of processes that were killed long ago.
+func TestForgetMembers(t *testing.T) {
+	s := startServers(t, 1)
+	d := s.openAs(t, "forget")
+	defer d.Close()
+	if err := d.Announce(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		kept    time.Duration
+		members int
+	}{{time.Hour, 1}, {-time.Hour, 0}} {
+		if err := d.ForgetMembers(t.Context(), c.kept); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := d.Members(t.Context()); err != nil || len(all) != c.members {
+			t.Errorf("leases kept for %s: members are %v, %v", c.kept, all, err)
+		}
 	}
 }
 

@@ -67,7 +67,10 @@ type DB struct {
 	rooms map[string]*roomState
 }
 
-var _ log.Log = (*DB)(nil)
+var (
+	_ log.Log     = (*DB)(nil)
+	_ log.Members = (*DB)(nil)
+)
 
 // Open connects to the servers, and makes the streams when there are none. The
 // caller must Close it.
@@ -83,7 +86,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	}
 	d.attempt = min(d.timeout/3, 2*time.Second)
 	d.life, d.end = context.WithCancel(context.Background())
-	d.node.id = rand.Text()
+	d.node.id, d.node.renewals = rand.Text(), time.NewTicker(d.lease/3)
 	d.nc, err = nats.Connect(servers,
 		nats.Name("moot"), nats.Timeout(d.timeout), nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond),
 		nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2), nats.ReconnectBufSize(-1),

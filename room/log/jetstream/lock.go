@@ -13,15 +13,18 @@ import (
 	"github.com/folkmoot/moot/room/log"
 )
 
-// A node is this handle as a holder of locks. Its lease is one message, which it stores
-// again every third of the lease's time while it holds a lock. So a process that holds 10,000 rooms writes
+// A node is this handle as a holder of locks and as a member. Its lease is one message, which
+// it stores again every third of the lease's time. So a process that holds 10,000 rooms writes
 // as little as one that holds one.
 type node struct {
-	id string
+	id       string
+	renewals *time.Ticker // when the lease is stored again
+	storing  sync.Mutex   // held while it is stored: an older info must not come after a newer one
 
 	mu      sync.Mutex
 	held    map[string]uint64 // by room: the epoch of the lock
 	running bool              // the lease is stored
+	info    []byte            // what the handle announces; nil for one that only holds locks
 }
 
 // A lockRow is the stored lock of a room. It is held while the lease of its holder lasts.
@@ -35,7 +38,13 @@ type lockRow struct {
 type nodeRow struct {
 	Host string `json:"host"`
 	PID  int    `json:"pid"`
+	Info []byte `json:"info"` // what a member announces; null for a handle that only holds locks
+
+	at  time.Time // when the servers stored it
+	seq uint64    // of its message
 }
+
+func (r nodeRow) String() string { return fmt.Sprintf("process %d of %s", r.PID, r.Host) }
 
 func (n *node) holds(room string) bool {
 	n.mu.Lock()
@@ -82,7 +91,7 @@ func (d *DB) tryLock(ctx context.Context, name string) (epoch uint64, err error)
 		if by, alive, err := d.alive(ctx, row.Holder); err != nil {
 			return 0, err
 		} else if alive {
-			return 0, locked(name, by)
+			return 0, locked(name, by.String())
 		}
 	}
 	row = lockRow{Epoch: row.Epoch + 1, Holder: d.node.id}
@@ -160,26 +169,42 @@ func (d *DB) free(ctx context.Context, name string, epoch uint64) {
 }
 
 // alive reports whether a node has a lease, by the servers' clock, and where it runs.
-func (d *DB) alive(ctx context.Context, id string) (by string, alive bool, err error) {
-	m, err := d.last(ctx, d.stream(indexStream), d.subject("node", id))
+func (d *DB) alive(ctx context.Context, id string) (row nodeRow, alive bool, err error) {
+	row, err = d.readLease(ctx, id)
 	if isNotFound(err) {
-		return "", false, nil
+		return row, false, nil
 	}
-	var info streamInfo
+	var now time.Time
 	if err == nil {
-		err = d.call(ctx, "INFO", d.stream(indexStream), struct{}{}, &info)
+		now, err = d.now(ctx)
 	}
 	if err != nil {
-		return "", false, unreachable("stream "+d.stream(indexStream), err)
+		return row, false, unreachable("stream "+d.stream(indexStream), err)
 	}
-	var row nodeRow
+	return row, now.Sub(row.at) < d.lease, nil
+}
+
+// readLease returns the lease of a node. errNoMessage: it has none.
+func (d *DB) readLease(ctx context.Context, id string) (row nodeRow, err error) {
+	m, err := d.last(ctx, d.stream(indexStream), d.subject("node", id))
+	if err != nil {
+		return row, err
+	}
 	if err := json.Unmarshal(m.Data, &row); err != nil {
 		row.Host = "an unknown host"
 	}
-	return fmt.Sprintf("process %d of %s", row.PID, row.Host), info.Time.Sub(m.Time) < d.lease, nil
+	row.at, row.seq = m.Time, m.Seq
+	return row, nil
 }
 
-// keepLease stores the lease, and starts the goroutine that renews it.
+// now returns the time by the servers' clock.
+func (d *DB) now(ctx context.Context) (time.Time, error) {
+	var info streamInfo
+	err := d.call(ctx, "INFO", d.stream(indexStream), struct{}{}, &info)
+	return info.Time, err
+}
+
+// keepLease stores the lease of a handle that has none.
 func (d *DB) keepLease(ctx context.Context) error {
 	d.node.mu.Lock()
 	running := d.node.running
@@ -187,6 +212,11 @@ func (d *DB) keepLease(ctx context.Context) error {
 	if running {
 		return nil
 	}
+	return d.startLease(ctx)
+}
+
+// startLease stores the lease, and starts the goroutine that renews it.
+func (d *DB) startLease(ctx context.Context) error {
 	if err := d.putLease(ctx); err != nil {
 		return err
 	}
@@ -200,8 +230,13 @@ func (d *DB) keepLease(ctx context.Context) error {
 }
 
 func (d *DB) putLease(ctx context.Context) error {
+	d.node.storing.Lock()
+	defer d.node.storing.Unlock()
+	d.node.mu.Lock()
+	info := d.node.info
+	d.node.mu.Unlock()
 	host, _ := os.Hostname() // for messages only
-	data, err := json.Marshal(nodeRow{Host: host, PID: os.Getpid()})
+	data, err := json.Marshal(nodeRow{Host: host, PID: os.Getpid(), Info: info})
 	if err != nil {
 		return err
 	}
@@ -212,13 +247,11 @@ func (d *DB) putLease(ctx context.Context) error {
 // renew keeps the lease until the log is closed. A renewal that fails is tried again with
 // the next one: another process may take the rooms meanwhile, which fences this one.
 func (d *DB) renew() {
-	ticker := time.NewTicker(d.lease / 3)
-	defer ticker.Stop()
 	for {
 		select {
 		case <-d.life.Done():
 			return
-		case <-ticker.C:
+		case <-d.node.renewals.C:
 		}
 		ctx, cancel := context.WithTimeout(d.life, d.lease/3)
 		d.putLease(ctx)

@@ -30,6 +30,21 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+func TestMembers(t *testing.T) {
+	s := pgtest.Start(t)
+	logtest.RunMembers(t, logtest.MembersEngine{
+		Open: func(t testing.TB, dir string, lease time.Duration) logtest.MembersLog {
+			open(t, s, schemaOf(dir)).Close() // makes the tables
+			d, err := postgres.Open(postgres.Config{URL: s.URL(schemaOf(dir)), Lease: lease, RetryFor: time.Minute})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		},
+		Freeze: func(l logtest.MembersLog) (thaw func()) { return l.(*postgres.DB).Freeze() },
+	})
+}
+
 // schemaOf names the tables of a folder of the suite.
 func schemaOf(dir string) string {
 	sum := sha256.Sum256([]byte(dir))

@@ -218,10 +218,19 @@ func TestDeadProcess(t *testing.T) {
 	if _, err := dead.Lock(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
-	if dead.Holder("a") == 0 {
-		t.Error("the holder is not known")
+	if err := dead.Announce(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	if id, err := other.HeldBy(t.Context(), "a"); err != nil || id != dead.Self() || dead.Holder("a") == 0 {
+		t.Errorf("the holder is not known: %q, %v", id, err)
 	}
 	exec(t, s, "dead", "update moot_holders set pid = 2147483646")
+	if id, err := other.HeldBy(t.Context(), "a"); err != nil || id != "" {
+		t.Errorf("a dead process holds the room: %q, %v", id, err)
+	}
+	if all, err := other.Members(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("a dead process is a member: %v, %v", all, err)
+	}
 	if other.Holder("a") != 0 {
 		t.Error("a dead process is given as holder")
 	}
@@ -230,6 +239,32 @@ func TestDeadProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	unlock()
+}
+
+// TestOldFormat opens the tables of the first release, whose holders announce nothing.
+func TestOldFormat(t *testing.T) {
+	s := pgtest.Start(t)
+	d := open(t, s, "old")
+	put(t, d, log.Pos{}, "1")
+	d.Close()
+	exec(t, s, "old", "alter table moot_holders drop column info")
+	exec(t, s, "old", "update moot_format set version = 1")
+	exec(t, s, "old", "insert into moot_holders values('of the old release', 'another', 1, current_timestamp + interval '1 hour')")
+	if _, err := postgres.Open(postgres.Config{URL: s.URL("old"), ReadOnly: true}); code(err) != "LOG-OLDER" {
+		t.Errorf("reading the old format: %v", err)
+	}
+	d = open(t, s, "old")
+	defer d.Close()
+	if err := d.Announce(t.Context(), "new"); err != nil {
+		t.Fatal(err)
+	}
+	all, err := d.Members(t.Context())
+	if err != nil || len(all) != 1 || all[0].Info != "new" {
+		t.Errorf("members are %v, %v", all, err)
+	}
+	if tail, err := d.Tail(t.Context(), "a"); err != nil || tail.Seq != 1 {
+		t.Errorf("the room ends at %d, %v", tail.Seq, err)
+	}
 }
 
 // TestStandbyMissing appends while the server waits for a standby that does not answer. The
@@ -330,6 +365,9 @@ func TestUnsafe(t *testing.T) {
 	defer d.Close()
 	if _, _, err := d.Append(t.Context(), "a", log.Pos{}, never, logtest.Event("1", "x")); code(err) != "LOG-READONLY" {
 		t.Errorf("appending: %v", err)
+	}
+	if err := d.Announce(t.Context(), "x"); code(err) != "LOG-READONLY" {
+		t.Errorf("announcing: %v", err)
 	}
 	exec(t, s, "", "update moot_format set version = 99")
 	if _, err := postgres.Open(postgres.Config{URL: s.URL("")}); code(err) != "LOG-NEWER" {

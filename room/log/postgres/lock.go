@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -21,6 +20,7 @@ type locks struct {
 	mu    sync.Mutex
 	rooms map[string]int64
 	calls int64
+	info  []byte // what the handle has announced; nil before
 }
 
 // begin notes a lock before it is taken; false: this handle holds it already.
@@ -136,24 +136,24 @@ type execer interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// hold renews the row by which this handle holds locks. The server's clock counts.
+// hold renews the lease of this handle. The server's clock counts.
 func (d *DB) hold(ctx context.Context, to execer) error {
-	_, err := to.Exec(ctx, `insert into moot_holders(id, machine, pid, until) values($1, $2, $3, current_timestamp + $4 * interval '1 second')
-		on conflict (id) do update set until = excluded.until`, d.id, d.machine, os.Getpid(), d.lease.Seconds())
+	_, err := to.Exec(ctx, `insert into moot_holders(id, machine, pid, until, info) values($1, $2, $3, current_timestamp + $4 * interval '1 second', $5)
+		on conflict (id) do update set until = excluded.until`, d.id, d.machine, os.Getpid(), d.lease.Seconds(), d.locks.announced())
 	return err
 }
 
-// renew keeps the locks of this handle until it is closed.
+// renew keeps the lease of this handle until it is closed, while it holds locks or is a
+// member.
 func (d *DB) renew() {
-	ticker := time.NewTicker(d.lease / 3)
-	defer ticker.Stop()
+	defer d.renewals.Stop()
 	for {
 		select {
 		case <-d.closing:
 			return
-		case <-ticker.C:
+		case <-d.renewals.C:
 		}
-		if now, _ := d.locks.used(); !now {
+		if now, _ := d.locks.used(); !now && d.locks.announced() == nil {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), d.lease)
@@ -171,7 +171,7 @@ func (d *DB) free(sql string, args ...any) {
 
 // leave gives up all locks, and forgets holders that ended long ago without doing so.
 func (d *DB) leave() {
-	if _, ever := d.locks.used(); ever {
+	if _, ever := d.locks.used(); ever || d.locks.announced() != nil {
 		d.free("delete from moot_locks where holder = $1", d.id)
 		d.free("delete from moot_holders where id = $1 or until < current_timestamp - interval '1 day'", d.id)
 	}

@@ -9,7 +9,8 @@
 // only after another commit, which waits for all commits before it.
 //
 // Locks are leases: each handle keeps one row alive, and the locks that name it hold for
-// as long as it does. They say which process tries; safety is the compare-and-set.
+// as long as it does. They say which process tries; safety is the compare-and-set. The row
+// is the entry of the process in the registry, too.
 //
 // All SQL is plain: tables, transactions and row locks, no extensions, no advisory locks
 // and no notifications. Changes by other processes are found by polling.
@@ -52,18 +53,22 @@ type DB struct {
 	lease    time.Duration
 	retryFor time.Duration
 
-	id      string // of this handle, as a holder of locks
-	machine string // where process ids mean the same
-	tails   tails
-	news    rows.News
-	locks   locks
+	id       string // of this handle, as a holder of locks
+	machine  string // where process ids mean the same
+	tails    tails
+	news     rows.News
+	locks    locks
+	renewals *time.Ticker // when the lease is renewed
 
 	closing chan struct{} // closed by Close
 	once    sync.Once
 	workers sync.WaitGroup
 }
 
-var _ log.Log = (*DB)(nil)
+var (
+	_ log.Log     = (*DB)(nil)
+	_ log.Members = (*DB)(nil)
+)
 
 // Open opens the log at c.URL, and makes its tables when there are none. The caller must
 // Close it. It checks that the server keeps what it acknowledges: see LOG-UNSAFE.
@@ -79,6 +84,7 @@ func Open(c Config) (*DB, error) {
 			*t = standard
 		}
 	}
+	d.renewals = time.NewTicker(d.lease / 3)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	if err := d.connect(ctx, c.URL); err != nil {

@@ -39,6 +39,9 @@ var migrations = []string{
 	create index moot_charges_open on moot_charges(room) where open;
 	create table moot_holders(id text primary key, machine text not null, pid bigint not null, until timestamp with time zone not null);
 	create table moot_locks(room text primary key, holder text not null, claim bigint not null);`,
+
+	// The announcement of a process; null for one that only holds locks.
+	`alter table moot_holders add column info bytea`,
 }
 
 // version returns the format of the tables, 0 when there are none, and refuses one that is
