@@ -79,7 +79,7 @@ func TestSeat(t *testing.T) {
 	for _, transport := range transports {
 		for _, revision := range []string{"2024-11-05", "2025-11-25", "2026-07-28"} {
 			t.Run(transport+" "+revision, func(t *testing.T) {
-				x := newHost(t)
+				x := hostOf(t, seatRoom)
 				cs := x.connect(t, transport, revision, x.token(t, "dan"))
 				turn, text := use(t, cs, "await_turn", map[string]any{"fresh": true})
 				if turn["turn"] != true || !strings.Contains(text, "find the error") {
@@ -114,7 +114,7 @@ func TestSeat(t *testing.T) {
 // the person has decided.
 func TestApproval(t *testing.T) {
 	for _, approve := range []bool{true, false} {
-		x := newHost(t)
+		x := hostOf(t, seatRoom)
 		cs := x.connect(t, "http", "2025-11-25", x.token(t, "eve"))
 		turn, text := use(t, cs, "await_turn", nil)
 		if turn["turn"] != true {

@@ -27,9 +27,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"moot": cli.Main})
 }
 
-// agentRoom is a room of two agents that wait for their approval, two sessions and a
-// person.
-const agentRoom = `version: room/v1
+// seatRoom is a room of two sessions and a person. There is no other agent in it, whose
+// turn would come first where a session is slow to begin.
+const seatRoom = `version: room/v1
 name: pair
 objective: find the error
 policy: {use: roundrobin}
@@ -37,7 +37,10 @@ participants:
   - {id: ann, kind: human}
   - {id: dan, mode: full_auto, endpoint: {kind: session}}
   - {id: eve, mode: manual, endpoint: {kind: session}}
-  - {id: bot, mode: manual, endpoint: {kind: scripted, lines: [hello]}}
+`
+
+// agentRoom has two more agents, which wait for their approval.
+const agentRoom = seatRoom + `  - {id: bot, mode: manual, endpoint: {kind: scripted, lines: [hello]}}
   - {id: cat, mode: manual, endpoint: {kind: scripted, lines: [hello]}}
 `
 
