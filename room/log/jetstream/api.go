@@ -239,8 +239,6 @@ func (d *DB) subjects(ctx context.Context, stream, filter string) ([]string, err
 // batch reads up to most messages of a subject from seq on at any replica. The caller
 // checks them: a replica may be behind, and the answer may end early.
 func (d *DB) batch(ctx context.Context, stream, subject string, seq uint64, most int) ([]message, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.timeout)
-	defer cancel()
 	inbox := d.nc.NewRespInbox()
 	sub, err := d.nc.SubscribeSync(inbox)
 	if err != nil {
@@ -259,7 +257,9 @@ func (d *DB) batch(ctx context.Context, stream, subject string, seq uint64, most
 	}
 	var all []message
 	for {
-		m, err := sub.NextMsgWithContext(ctx)
+		next, cancel := context.WithTimeout(ctx, d.attempt) // the connection may have been cut
+		m, err := sub.NextMsgWithContext(next)
+		cancel()
 		if err != nil {
 			return all, err
 		}

@@ -104,6 +104,9 @@ func (d *DB) lastReadable(ctx context.Context, name string) (last record, err er
 	if len(stored) == 0 {
 		return last, d.reached(ctx, name, 0)
 	}
+	if _, err := d.last(ctx, stream, subject); !isNotFound(err) {
+		return d.tail(ctx, name) // the first append came meanwhile
+	}
 	for {
 		page, err := d.batch(ctx, stream, subject, last.seq+1, 256)
 		if err != nil {
