@@ -12,6 +12,7 @@ require (
 	github.com/VictoriaMetrics/metrics v1.35.1
 	github.com/a2aproject/a2a-go/v2 v2.3.1
 	github.com/agnivade/levenshtein v1.2.2
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/cockroachdb/datadriven v1.0.3
 	github.com/danielgtaylor/huma/v2 v2.37.2
 	github.com/flynn/noise v1.1.0

@@ -181,6 +181,7 @@ var reserves = []reserve{
 	{"github.com/nats-io/nats.go/...", "room/log/jetstream"},
 	{"github.com/nats-io/nats-server/...", "room/log/jetstream"}, // in its tests
 	{"github.com/jackc/pgx/v5/...", "room/log/postgres"},
+	{"github.com/anishathalye/porcupine", "room/log/logtest room/coordinator test/cluster"}, // in tests
 }
 
 // wired are the packages whose constructors may be called by wire.go of the

@@ -74,10 +74,15 @@ func (s *servers) open(t testing.TB, dir string) log.Log {
 // openAs opens the log with that prefix.
 func (s *servers) openAs(t testing.TB, prefix string) *jetstream.DB {
 	t.Helper()
+	return s.openAt(t, s.url(), prefix)
+}
+
+func (s *servers) openAt(t testing.TB, url, prefix string) *jetstream.DB {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for {
-		d, err := jetstream.Open(ctx, jetstream.Config{URL: s.url(), Prefix: prefix, Streams: 2, Timeout: time.Minute})
+		d, err := jetstream.Open(ctx, jetstream.Config{URL: url, Prefix: prefix, Streams: 2, Timeout: time.Minute})
 		if err == nil {
 			return d
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -147,6 +149,53 @@ func (l *load) check(d *jetstream.DB) {
 	}
 	_, tries := l.counts()
 	l.t.Logf("%d acknowledged, %d outcomes not known", total, tries)
+}
+
+// TestHistories checks histories of rooms while answers of the server are lost, and while it
+// is stopped.
+func TestHistories(t *testing.T) {
+	s := startServers(t, 1)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := logtest.Proxy(t, l, func() (net.Conn, error) { return net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.opts[0].Port)) })
+	faults := 0
+	logtest.RunHistories(t, logtest.HistoryEngine{
+		Open: func(t testing.TB, dir string) log.Log {
+			prefix := filepath.Base(filepath.Dir(dir)) // of the run
+			s.openAs(t, prefix).Close()                // makes the streams
+			return s.openAt(t, "nats://"+l.Addr().String(), prefix)
+		},
+		Fault: func(t testing.TB) {
+			if faults++; faults%4 != 0 {
+				cut.Store(true)
+				return
+			}
+			s.stop(0)
+			s.start(0)
+		},
+		Faults: 7,
+	})
+}
+
+// TestHistoriesOfCluster checks histories of rooms while each of three servers is killed in
+// turn.
+func TestHistoriesOfCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("servers elect leaders for seconds")
+	}
+	s := startProcesses(t, 3)
+	faults := 0
+	logtest.RunHistories(t, logtest.HistoryEngine{
+		Open: func(t testing.TB, dir string) log.Log { return s.openAs(t, filepath.Base(filepath.Dir(dir))) },
+		Fault: func(testing.TB) {
+			s.stop(faults % 3)
+			s.start(faults % 3)
+			faults++
+		},
+		Faults: 4,
+	})
 }
 
 // TestServersKilled kills each of three servers in turn under load, and starts it again.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"path/filepath"
 	"strings"
@@ -85,43 +84,34 @@ func proxy(t *testing.T, dir string, s *pgtest.Server) (cut *atomic.Bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut = new(atomic.Bool)
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			client, err := l.Accept()
+	return logtest.Proxy(t, l, func() (net.Conn, error) { return net.Dial("unix", filepath.Join(s.Dir(), socket)) })
+}
+
+// TestHistories checks histories of rooms while answers of the server are lost, and while it
+// is killed.
+func TestHistories(t *testing.T) {
+	s := pgtest.Start(t)
+	dir, faults := t.TempDir(), 0
+	cut := proxy(t, dir, s)
+	logtest.RunHistories(t, logtest.HistoryEngine{
+		Open: func(t testing.TB, dir2 string) log.Log {
+			open(t, s, schemaOf(dir2)).Close() // makes the tables
+			d, err := postgres.Open(postgres.Config{URL: s.URLAt(dir, schemaOf(dir2)), RetryFor: time.Minute})
 			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		},
+		Fault: func(t testing.TB) {
+			if faults++; faults%4 != 0 {
+				cut.Store(true)
 				return
 			}
-			server, err := net.Dial("unix", filepath.Join(s.Dir(), socket))
-			if err != nil {
-				client.Close()
-				continue
-			}
-			all.Go(func() {
-				io.Copy(server, client)
-				server.Close()
-			})
-			all.Go(func() {
-				defer client.Close()
-				b := make([]byte, 1<<16)
-				for {
-					n, err := server.Read(b)
-					if err != nil || cut.CompareAndSwap(true, false) {
-						return
-					}
-					if _, err := client.Write(b[:n]); err != nil {
-						return
-					}
-				}
-			})
-		}
+			s.Kill(t)
+			s.Launch(t)
+		},
+		Faults: 7,
 	})
-	t.Cleanup(func() {
-		l.Close()
-		all.Wait()
-	})
-	return cut
 }
 
 // TestKilledServer kills the server three times while eight rooms are written. Nothing that

@@ -28,6 +28,14 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+// TestHistories checks histories of rooms that several handles write at once.
+func TestHistories(t *testing.T) {
+	logtest.RunHistories(t, logtest.HistoryEngine{
+		Open:   func(t testing.TB, dir string) log.Log { return open(t, dir) },
+		Faults: 3,
+	})
+}
+
 // open opens a log that polls often, for tests of what other handles write.
 func open(t testing.TB, dir string) *sqlite.DB {
 	t.Helper()
