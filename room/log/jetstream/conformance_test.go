@@ -66,6 +66,16 @@ func (s *servers) open(t testing.TB, dir string) log.Log {
 			s.request("$JS.API.STREAM.PURGE.suite-"+stream, fmt.Sprintf(`{"filter":%q}`, filter))
 		}
 		s.request("$JS.API.STREAM.PURGE.suite-index", `{"filter":"suite.lock.*"}`)
+		// The rooms of all cases have the same names, and a replica that has not purged yet
+		// would answer with events of the case before.
+		s.wait("all replicas to purge", func() bool {
+			for _, one := range s.all {
+				if one.(embedded).messages(t, "suite-keep", "suite-ledger", "suite-room-0", "suite-room-1") > 0 {
+					return false
+				}
+			}
+			return true
+		})
 		s.dir = dir
 	}
 	return s.openAs(t, "suite")

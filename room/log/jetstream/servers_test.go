@@ -35,6 +35,28 @@ func (e embedded) stop() {
 	e.WaitForShutdown()
 }
 
+// messages returns how many messages this server itself has in streams.
+func (e embedded) messages(t testing.TB, streams ...string) (n uint64) {
+	t.Helper()
+	info, err := e.Jsz(&server.JSzOptions{Streams: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, account := range info.AccountDetails {
+		for _, stream := range account.Streams {
+			if slices.Contains(streams, stream.Name) {
+				n += stream.State.Msgs
+				found++
+			}
+		}
+	}
+	if found != len(streams) {
+		t.Fatalf("the server has %d of the streams %v", found, streams)
+	}
+	return n
+}
+
 // startServers starts servers in this process that sync every write. They end with the
 // test.
 func startServers(t testing.TB, n int) *servers {
