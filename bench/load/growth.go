@@ -40,7 +40,7 @@ func measureGrowth(ctx context.Context, p plan, t *table) (err error) {
 			}
 		})
 	}
-	samples, err := sample(ctx, p.soak, failed)
+	samples, err := sample(ctx, p, failed)
 	stop()
 	rooms.Wait()
 	if err != nil {
@@ -70,9 +70,10 @@ func (h *loadHost) stop(ctx context.Context, id string) error {
 // A point is the memory at a time.
 type point struct{ minutes, bytes float64 }
 
-// sample measures the memory 200 times after the first sixth of the time.
-func sample(ctx context.Context, span time.Duration, failed <-chan error) (all []point, err error) {
-	began := time.Now()
+// sample measures the memory 200 times after the first sixth of the time. It writes a
+// profile of the heap with the first measurement, and one with the last.
+func sample(ctx context.Context, p plan, failed <-chan error) (all []point, err error) {
+	began, span := time.Now(), p.soak
 	tick := time.NewTicker(span * 5 / 6 / 200)
 	defer tick.Stop()
 	for {
@@ -85,10 +86,15 @@ func sample(ctx context.Context, span time.Duration, failed <-chan error) (all [
 		}
 		switch at := time.Since(began); {
 		case at > span && len(all) > 2:
-			return all, nil
+			return all, writeHeap(p.heap)
 		case at > span/6:
 			heap, _ := memory()
 			all = append(all, point{at.Minutes(), float64(heap)})
+			if len(all) == 1 && p.heap != "" {
+				if err := writeHeap(p.heap + ".first"); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
 }

@@ -24,7 +24,7 @@ type plan struct {
 	span     time.Duration
 	soak     time.Duration
 	profile  string // file of a profile of the processor; "" is none
-	heap     string // file of a profile of the heap with all live rooms; "" is none
+	heap     string // file of a profile of the heap with all live rooms, or at the end of the growth; "" is none
 }
 
 func main() {
@@ -36,7 +36,7 @@ func main() {
 	flag.IntVar(&p.fanOut, "watchers", p.fanOut, "watchers of one room")
 	flag.DurationVar(&p.soak, "soak", p.soak, "how long the growth of the heap is measured")
 	flag.StringVar(&p.profile, "cpuprofile", "", "file for a profile of the processor")
-	flag.StringVar(&p.heap, "heapprofile", "", "file for a profile of the heap with all live rooms")
+	flag.StringVar(&p.heap, "heapprofile", "", "file for a profile of the heap with all live rooms, or of the growth: at its end, and at its beginning with .first")
 	flag.Parse()
 	if *short {
 		p.span, p.soak = 5*time.Second, 40*time.Second

@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,14 +38,8 @@ func measureRooms(ctx context.Context, p plan, t *table) (err error) {
 	heap2, resident2 := memory()
 	t.add("memory of a live room with a turn in flight: heap and stacks; resident", "<= 64 KiB", "%.1f KiB; %.1f KiB", float64(heap2-heap)/float64(n)/1024, float64(resident2-resident)/float64(n)/1024)
 	t.add("live rooms opened a second", "", "%.0f", float64(n)/took.Seconds())
-	if p.heap != "" {
-		f, err := os.Create(p.heap)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(pprof.WriteHeapProfile(f), f.Close()); err != nil {
-			return err
-		}
+	if err := writeHeap(p.heap); err != nil {
+		return err
 	}
 	return h.activity(ctx, p, t)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime/pprof"
@@ -54,6 +55,18 @@ func profiled(file string) (done func()) {
 		pprof.StopCPUProfile()
 		_ = f.Close() // the profile is for this run only
 	}
+}
+
+// writeHeap writes a profile of the heap to a file, unless its name is "".
+func writeHeap(file string) error {
+	if file == "" {
+		return nil
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(pprof.WriteHeapProfile(f), f.Close())
 }
 
 // processor returns the processor time that this process has used.
