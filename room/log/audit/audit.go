@@ -10,8 +10,6 @@
 package audit
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -180,11 +178,7 @@ func (l *Log) line(e Event) ([]byte, error) {
 		*v = l.value(*v, maxValue)
 	}
 	e.Reason = l.value(e.Reason, maxReason)
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(e)
-	return b.Bytes(), err
+	return appendLine(make([]byte, 0, 256), &e)
 }
 
 // value redacts, cleans and cuts one value. It redacts before it cuts, because a
