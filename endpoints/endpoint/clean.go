@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"encoding/binary"
 	"regexp"
 	"strconv"
 	"strings"
@@ -76,6 +77,10 @@ func oneLine(s string) string {
 // plain reports whether Clean has nothing to do. That is so for most text.
 func plain(s string) bool {
 	for i := 0; i < len(s); {
+		if len(s)-i >= 8 && printable([]byte(s[i:i+8])) {
+			i += 8
+			continue
+		}
 		c := s[i]
 		if c < utf8.RuneSelf {
 			if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
@@ -91,6 +96,15 @@ func plain(s string) bool {
 		i += n
 	}
 	return true
+}
+
+// printable reports whether the first eight bytes of b are printable ASCII. It examines
+// them as one word. Without a carry out of a byte, its highest bit is set in the result
+// if it is less than a space, DEL or not ASCII. The lowest such byte has no carry below it.
+func printable(b []byte) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	w := binary.LittleEndian.Uint64(b)
+	return (w|(w-' '*ones)|(w+ones))&high == 0
 }
 
 // common reports whether r is in the main blocks of Latin, Greek, Cyrillic,

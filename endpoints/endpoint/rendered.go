@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"unsafe"
 )
 
 // Rendered returns p with all its texts cleaned as by [Clean], and with Text, the
@@ -31,7 +32,7 @@ func Rendered(p Prompt) Prompt {
 // Digest returns the SHA-256 of a rendered prompt, in hex. It is the one in
 // turn.granted.
 func Digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
+	sum := sha256.Sum256(unsafe.Slice(unsafe.StringData(text), len(text))) // a copy takes as long as the sum
 	return hex.EncodeToString(sum[:])
 }
 
@@ -75,6 +76,9 @@ func (l Line) cleaned() Line {
 // cleanJSON cleans the strings of a JSON value. It returns nil for a text that is
 // no JSON.
 func cleanJSON(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
+	}
 	if plain(string(b)) && !bytes.ContainsRune(b, '\\') && json.Valid(b) {
 		return b
 	}
