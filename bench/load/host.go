@@ -126,8 +126,9 @@ func (a agent) Speak(ctx context.Context, p moot.Prompt, _ moot.Floor) (moot.Rep
 			return moot.Reply{}, ctx.Err()
 		}
 	}
-	a.h.timesOf(p.Room).answers()
-	return moot.Reply{Outcome: endpoint.Said, Text: said(p.Turn)}, nil
+	reply := moot.Reply{Outcome: endpoint.Said, Text: said(p.Turn)}
+	a.h.timesOf(p.Room).answers() // last: making the text is no work of the room
+	return reply, nil
 }
 
 // Close implements [moot.Endpoint].
