@@ -22,10 +22,12 @@ type Call struct {
 // An Op is a kind of call.
 type Op int
 
-// Ops. Again repeats an append that was acknowledged.
+// Ops. Again repeats an append that was acknowledged. Post appends at the end of the room,
+// unless it has the id already.
 const (
 	Append Op = iota
 	Again
+	Post
 	Read
 )
 
@@ -77,6 +79,10 @@ func (r register) step(c Call, a Answer) (bool, register) {
 	switch {
 	case c.Op == Read:
 		return a.IDs == string(r), r
+	case c.Op == Post && r.hasAny(c.IDs):
+		return true, r
+	case c.Op == Post:
+		return true, r + register(c.IDs)
 	case c.Op == Again:
 		return r.has(c.After, c.IDs), r
 	case a.Result == Conflict:
@@ -87,12 +93,21 @@ func (r register) step(c Call, a Answer) (bool, register) {
 	return a.Result == Unknown, r
 }
 
-// Linearizable reports whether the model explains the history.
+// Linearizable reports whether the model explains the history. Each state must agree with the
+// longest read, because nothing is ever removed: without this bound the order of calls with an
+// unknown outcome would make the search exponential.
 func (h History) Linearizable() bool {
+	longest := ""
+	for _, o := range h {
+		if ids := o.Output.(Answer).IDs; len(ids) > len(longest) {
+			longest = ids
+		}
+	}
 	return porcupine.CheckOperations(porcupine.Model{
 		Init: func() any { return register("") },
 		Step: func(state, input, output any) (bool, any) {
-			return state.(register).step(input.(Call), output.(Answer))
+			ok, next := state.(register).step(input.(Call), output.(Answer))
+			return ok && (strings.HasPrefix(longest, string(next)) || strings.HasPrefix(string(next), longest)), next
 		},
 	}, h)
 }

@@ -15,6 +15,7 @@ func TestLinearizable(t *testing.T) {
 	put := func(after int, ids string) Call { return Call{Op: Append, After: after, IDs: ids} }
 	read := Call{Op: Read}
 	again := func(after int, ids string) Call { return Call{Op: Again, After: after, IDs: ids} }
+	post := func(id string) Call { return Call{Op: Post, IDs: id + ","} }
 	const end = math.MaxInt64
 	for name, c := range map[string]struct {
 		want bool
@@ -34,6 +35,14 @@ func TestLinearizable(t *testing.T) {
 		}},
 		"repeated":            {true, History{op(1, 2, put(0, "a,"), Answer{}), op(3, 4, again(0, "a,"), Answer{}), op(5, 6, read, Answer{IDs: "a,"})}},
 		"id at another place": {true, History{op(1, 2, put(0, "a,"), Answer{}), op(3, 4, put(1, "a,"), Answer{Result: Conflict})}},
+		"post again":          {true, History{op(1, 2, post("a"), Answer{}), op(3, 4, post("a"), Answer{}), op(5, 6, read, Answer{IDs: "a,"})}},
+		"post again without an answer": {true, History{
+			op(1, end, post("a"), Answer{Result: Unknown}), op(3, 4, post("b"), Answer{}), op(5, 6, post("a"), Answer{}), op(7, 8, read, Answer{IDs: "b,a,"}),
+		}},
+
+		"post twice":           {false, History{op(1, 2, post("a"), Answer{}), op(3, 4, post("a"), Answer{}), op(5, 6, read, Answer{IDs: "a,a,"})}},
+		"post lost":            {false, History{op(1, 2, post("a"), Answer{}), op(3, 4, read, Answer{})}},
+		"posts in wrong order": {false, History{op(1, 2, post("a"), Answer{}), op(3, 4, post("b"), Answer{}), op(5, 6, read, Answer{IDs: "b,a,"})}},
 
 		"fork":  {false, History{op(1, 2, put(0, "a,"), Answer{}), op(3, 4, put(0, "b,"), Answer{})}},
 		"lost":  {false, History{op(1, 2, put(0, "a,"), Answer{}), op(3, 4, read, Answer{})}},
