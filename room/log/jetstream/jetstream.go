@@ -17,6 +17,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/url"
@@ -31,14 +32,16 @@ import (
 
 // Config says where the log is. The zero values of all but URL are those to use.
 type Config struct {
-	URL      string        // of the servers: nats://one:4222,nats://two:4222; a path is the Prefix
-	Prefix   string        // begins the names of streams and subjects; empty is moot
-	ReadOnly bool          // never change the log; [log.ErrNotFound] when there is none
-	Replicas int           // of each stream; 0 is three where the servers are a cluster, and one elsewhere
-	Streams  int           // over which new logs spread rooms; 0 is 64. A log keeps its number
-	Timeout  time.Duration // for which a request is repeated while the servers do not answer; 0 is 5 s
-	Lease    time.Duration // after which the locks of a lost process are free; 0 is 6 s
-	Poll     time.Duration // how often Follow reads a room of which no news has come; 0 is 5 s
+	URL       string                     // of the servers: nats://one:4222,nats://two:4222; a path is the Prefix
+	TLS       *tls.Config                // for servers that want certificates of clients; nil as the URL says
+	InProcess nats.InProcessConnProvider // a server of this process, used instead of the network; nil without one
+	Prefix    string                     // begins the names of streams and subjects; empty is moot
+	ReadOnly  bool                       // never change the log; [log.ErrNotFound] when there is none
+	Replicas  int                        // of each stream; 0 is three where the servers are a cluster, and one elsewhere
+	Streams   int                        // over which new logs spread rooms; 0 is 64. A log keeps its number
+	Timeout   time.Duration              // for which a request is repeated while the servers do not answer; 0 is 5 s
+	Lease     time.Duration              // after which the locks of a lost process are free; 0 is 6 s
+	Poll      time.Duration              // how often Follow reads a room of which no news has come; 0 is 5 s
 }
 
 // A DB is an open log. It is safe for concurrent use.
@@ -87,10 +90,10 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	d.attempt = min(d.timeout/3, 2*time.Second)
 	d.life, d.end = context.WithCancel(context.Background())
 	d.node.id, d.node.renewals = rand.Text(), time.NewTicker(d.lease/3)
-	d.nc, err = nats.Connect(servers,
-		nats.Name("moot"), nats.Timeout(d.timeout), nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond),
+	options := append(c.transport(), nats.Name("moot"), nats.Timeout(d.timeout), nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond),
 		nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2), nats.ReconnectBufSize(-1),
 		nats.ReconnectHandler(func(*nats.Conn) { d.news.TellAll() }))
+	d.nc, err = nats.Connect(servers, options...)
 	if err != nil {
 		return nil, unreachable("log "+prefix, err)
 	}
@@ -99,6 +102,17 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// transport says how the servers are reached.
+func (c Config) transport() (options []nats.Option) {
+	if c.TLS != nil {
+		options = append(options, nats.Secure(c.TLS))
+	}
+	if c.InProcess != nil {
+		options = append(options, nats.InProcessServer(c.InProcess))
+	}
+	return options
 }
 
 // splitURL returns the servers without a path, and the prefix.

@@ -110,9 +110,24 @@ func (d *DB) newStreams(ctx context.Context) error {
 	if err != nil && !errors.Is(err, errWrongLast) {
 		return unreachable("log "+d.prefix, err)
 	}
-	again, err := d.readMark(ctx) // another process may have made the log meanwhile
+	again, err := d.awaitMark(ctx)
 	if err == nil && again.Streams != len(d.shards) {
 		err = fmt.Errorf("opening log: %d streams were made meanwhile", again.Streams)
 	}
 	return err
+}
+
+// awaitMark reads the mark after it was written, perhaps by another process. A second mark is
+// refused before the first one can be read.
+func (d *DB) awaitMark(ctx context.Context) (m mark, err error) {
+	err = d.retry(ctx, func() (err error) {
+		if m, err = d.readMark(ctx); err == nil && m.Streams == 0 {
+			return errNoAnswer
+		}
+		return err
+	})
+	if errors.Is(err, errNoAnswer) {
+		err = unreachable("log "+d.prefix, err)
+	}
+	return m, err
 }
