@@ -7,7 +7,7 @@ import (
 
 // Codes returns the meanings of all codes, sorted by code.
 func Codes() []Meaning {
-	all := slices.Concat(fileCodes, settingCodes, roomCodes, seatCodes, agentCodes, logCodes, relayCodes, transcriptCodes, replayCodes, sandboxCodes, packCodes, authorCodes, commandCodes, deviceCodes, shareCodes, apiCodes)
+	all := slices.Concat(fileCodes, settingCodes, roomCodes, seatCodes, agentCodes, logCodes, clusterCodes, relayCodes, transcriptCodes, replayCodes, sandboxCodes, packCodes, authorCodes, commandCodes, deviceCodes, shareCodes, apiCodes)
 	slices.SortFunc(all, func(a, b Meaning) int { return cmp.Compare(a.Code, b.Code) })
 	return all
 }

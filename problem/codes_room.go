@@ -163,6 +163,17 @@ var logCodes = []Meaning{
 	{"LOG-ROOM", input, "This is not a valid room id.", "Use letters, digits, '-' and '_'."},
 }
 
+// clusterCodes are about machines that keep rooms together.
+var clusterCodes = []Meaning{
+	{"CLUSTER-CERT", failure, "The certificate of this machine is not valid: by its clock, for its address or by the authority of the cluster.", "Set the clock if it is wrong. Otherwise make the folders again with `moot cluster init`, and copy them to all machines."},
+	{"CLUSTER-EXISTS", usage, "The folder that `moot cluster init` would make exists.", "Name another one, or --renew the certificates in it."},
+	{"CLUSTER-FLAG", usage, "The rooms of the data folder are in a cluster, and `moot serve` was started without --cluster.", "Start it with --cluster and the folder of this machine, or remove cluster.json from the data folder."},
+	{"CLUSTER-FOLDER", input, "The folder of --cluster is not that of a machine, or is damaged or open to other users.", "`moot cluster init` makes one for each machine. Copy the whole folder; its key has mode 0600."},
+	{"CLUSTER-MACHINES", input, "The list of machines cannot be a cluster: an even number, two with one name or address, or without this machine.", "Name three machines, or five, each as NAME=HOST or NAME=HOST:PORT."},
+	{"CLUSTER-SERVER", failure, "The server of the cluster in this process cannot run, or no longer keeps data. The message has the reason.", "Check the disk and its free space, and start moot again. The other machines go on meanwhile."},
+	{"CLUSTER-WRITE", failure, "The folders of the machines cannot be written, or their authority cannot be read.", "Choose a folder that can be written. --renew needs the folder of the first `moot cluster init`."},
+}
+
 // transcriptCodes are about transcript files.
 var transcriptCodes = []Meaning{
 	{"TRANSCRIPT-CONVERSATION", usage, "A file holds several conversations, or not the requested one.", "`moot transcript ls FILE` lists them. Choose one with --conversation."},

@@ -120,6 +120,7 @@ var rules = []rule{
 	{pkg: "internal/sessions", may: ". endpoints/acp internal/access internal/config internal/strict policies/policy room room/coordinator room/log"},
 	{pkg: "internal/access", may: "internal/flock internal/strict"},
 	{pkg: "internal/flock"},
+	{pkg: "internal/natsserver", may: "internal/flock"},
 	{pkg: "internal/local", may: "internal/flock"},
 	{pkg: "internal/spawn"},
 	{pkg: "internal/pack", may: "policies/policy plugins/wasm internal/strict"},
@@ -140,13 +141,13 @@ var rules = []rule{
 	{pkg: "test/agents/fakemodel", may: "test/agents/model"},
 	{pkg: "test/...", may: "room/... policies/... plugins/... endpoints/... transcripts/... replay/... waste/... internal/... examples/..."},
 	{pkg: "internal/catalog", may: "internal/authoring internal/config internal/pack plugins policies policies/policy room room/log"},
-	{pkg: ".", may: "room/... policies policies/policy plugins endpoints/... internal/access internal/catalog internal/config internal/inbox internal/pack"},
+	{pkg: ".", may: "room/... policies policies/policy plugins endpoints/... internal/access internal/catalog internal/config internal/inbox internal/natsserver internal/pack"},
 	{pkg: "internal/api", may: "endpoints/relay/device endpoints/relay/identity internal/access policies/policy replay room room/calls room/coordinator room/delivery room/log room/plan room/secrets"},
 	{pkg: "internal/mcp", may: "internal/api room/kinds"},
 	{pkg: "internal/roomlist", may: "internal/api room room/log"},
 	{pkg: "internal/client", may: "internal/api internal/inbox internal/local room room/calls room/coordinator room/delivery"},
 	{pkg: "internal/server/...", may: ". endpoints/relay/device endpoints/relay/identity endpoints/relay/spectate internal/access internal/api internal/client internal/fork internal/inbox internal/local internal/mcp internal/page internal/preset internal/roomlist internal/server/... internal/sessions internal/sight internal/strict policies/policy replay replay/drive replay/history replay/report room room/calls room/coordinator room/delivery room/log transcripts"},
-	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/fork internal/sight internal/local internal/mcp internal/metrics internal/preset internal/roomlist internal/server/... internal/sessions internal/tracing internal/cli/... internal/authoring internal/catalog internal/condition internal/inference internal/config internal/flock internal/inbox internal/pack internal/spawn internal/timeline " +
+	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/fork internal/sight internal/local internal/mcp internal/metrics internal/preset internal/roomlist internal/server/... internal/sessions internal/tracing internal/cli/... internal/authoring internal/catalog internal/condition internal/inference internal/config internal/flock internal/inbox internal/natsserver internal/pack internal/spawn internal/timeline " +
 		"endpoints/acp endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
 		"room room/budget room/calls room/coordinator room/delivery room/kinds room/log room/log/audit room/plan room/rights room/secrets sim transcripts/... waste/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},
@@ -178,8 +179,8 @@ var reserves = []reserve{
 	{"github.com/yuin/goldmark/...", "internal/page"},
 	{"github.com/microcosm-cc/bluemonday", "internal/page"},
 	{"modernc.org/sqlite/...", "room/log/sqlite"},
-	{"github.com/nats-io/nats.go/...", "room/log/jetstream"},
-	{"github.com/nats-io/nats-server/...", "room/log/jetstream"}, // in its tests
+	{"github.com/nats-io/nats.go/...", "internal/natsserver room/log/jetstream"},
+	{"github.com/nats-io/nats-server/...", "internal/natsserver room/log/jetstream"}, // there in its tests
 	{"github.com/jackc/pgx/v5/...", "room/log/postgres"},
 	{"github.com/anishathalye/porcupine", "room/log/logtest room/coordinator test/cluster"}, // in tests
 }
