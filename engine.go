@@ -8,6 +8,7 @@ import (
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/jetstream"
 	"github.com/folkmoot/moot/room/log/sqlite"
 )
 
@@ -47,9 +48,19 @@ func (h *Host) Members() (log.Members, bool) {
 
 // OpenLog opens the log of the rooms. The caller closes it.
 func (w Wiring) OpenLog(readOnly bool) (RoomLog, error) {
+	if w.Cluster != nil {
+		return openNATS(jetstream.Config{URL: w.Cluster.URL(), InProcess: w.Cluster, ReadOnly: readOnly, Timeout: clusterTimeout})
+	}
 	address := w.Settings.LogURL
 	if address == "" {
-		return opened(w.OpenFolder(readOnly))
+		folder, err := w.ClusterFolder()
+		if err != nil {
+			return nil, err
+		}
+		if folder != "" {
+			return openCluster(folder, readOnly)
+		}
+		return opened(w.openFolder(readOnly))
 	}
 	scheme, _, ok := strings.Cut(address, "://")
 	if open := logEngines[scheme]; ok && open != nil {
@@ -68,9 +79,16 @@ func (w Wiring) OpenLog(readOnly bool) (RoomLog, error) {
 // OpenFolder opens the log in the data folder, for commands that copy its files. Where
 // rooms are kept on a server it is LOG-REMOTE. The caller closes it.
 func (w Wiring) OpenFolder(readOnly bool) (*sqlite.DB, error) {
-	if w.Settings.LogURL != "" {
+	place, err := config.HidePassword(w.Settings.LogURL), error(nil)
+	if place == "" {
+		place, err = w.ClusterFolder()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if place != "" {
 		return nil, &problem.Error{
-			Code: "LOG-REMOTE", Where: "log.url", What: "the rooms are not in the data folder but at " + config.HidePassword(w.Settings.LogURL),
+			Code: "LOG-REMOTE", Where: "log.url", What: "the rooms are not in the data folder but at " + place,
 			Fix: "use the tools of that server, such as pg_dump or nats account backup; or leave the setting log.url out for the rooms of the data folder",
 		}
 	}

@@ -31,6 +31,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/session"
 	"github.com/folkmoot/moot/internal/catalog"
 	"github.com/folkmoot/moot/internal/config"
+	"github.com/folkmoot/moot/internal/natsserver"
 	"github.com/folkmoot/moot/internal/pack"
 	"github.com/folkmoot/moot/plugins"
 	"github.com/folkmoot/moot/policies"
@@ -59,6 +60,7 @@ type Wiring struct {
 	AllowFuel  bool                                // policies that are not built in may have as much fuel as they ask for
 
 	Observers []coordinator.Observer // of rooms, for metrics and traces
+	Cluster   *natsserver.Server     // of this process, which keeps the rooms; nil without one
 
 	// Tools returns the tool server that a seat of a room gets, with a credential of
 	// that seat; nil and false are none. It is called for each session of an agent.
@@ -74,9 +76,13 @@ func (w Wiring) note(format string, args ...any) {
 // logEngines are the engines that keep rooms on a server, by the scheme of their URLs.
 var logEngines = map[string]logOpener{
 	"nats": func(url string, readOnly bool) (RoomLog, error) {
-		return opened(jetstream.Open(context.Background(), jetstream.Config{URL: url, ReadOnly: readOnly}))
+		return openNATS(jetstream.Config{URL: url, ReadOnly: readOnly})
 	},
 	"postgres": openPostgres, "postgresql": openPostgres,
+}
+
+func openNATS(c jetstream.Config) (RoomLog, error) {
+	return opened(jetstream.Open(context.Background(), c))
 }
 
 func openPostgres(url string, readOnly bool) (RoomLog, error) {

@@ -12,5 +12,5 @@ type commands struct{ *app.App }
 // Commands returns the commands of servers.
 func Commands(a *app.App) []*cobra.Command {
 	c := &commands{a}
-	return []*cobra.Command{newServeCmd(c), newOpenCmd(c)}
+	return []*cobra.Command{newServeCmd(c), newOpenCmd(c), newClusterCmd(c)}
 }

@@ -23,6 +23,7 @@ import (
 
 type serveFlags struct {
 	listen, cert, key string
+	cluster           string // folder of this machine; "" without a cluster
 	open              bool
 	share             bool
 }
@@ -42,10 +43,13 @@ func newServeCmd(a *commands) *cobra.Command {
 			"and requests about it are forwarded, until that process ends.\n\n" +
 			"The first interrupt pauses the rooms in which an agent is at work, but for those\n" +
 			"with onRestart: continue, and ends the server. The second ends it at once.",
-		Example: "  moot serve\n  moot serve --open\n  moot serve --share\n  moot serve --listen none\n  moot serve --listen 127.0.0.1:0 -o json",
+		Example: "  moot serve\n  moot serve --open\n  moot serve --share\n  moot serve --listen none\n  moot serve --listen 127.0.0.1:0 -o json\n  moot serve --cluster /etc/moot/cluster",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.fillIn(cmd, a.Settings.Server)
+			if err := a.checkPlace(cmd, f.cluster); err != nil {
+				return err
+			}
 			return a.serve(cmd.Context(), f)
 		},
 	}
@@ -53,11 +57,13 @@ func newServeCmd(a *commands) *cobra.Command {
 	fl.StringVar(&f.listen, "listen", "", "address of the HTTP API, or none; port 0 takes any that is free (default "+config.DefaultListen+")")
 	fl.BoolVar(&f.open, "open", false, "open the server in the browser and sign the browser in")
 	fl.BoolVar(&f.share, "share", false, "share the agents of all profiles with other owners")
+	fl.StringVar(&f.cluster, "cluster", "", "keep the rooms together with other machines: the folder of this machine that moot cluster init has made")
 	fl.StringVar(&f.cert, "cert", "", "file of the TLS certificate, in PEM; read again when it changes")
 	fl.StringVar(&f.key, "key", "", "file of its key, in PEM")
 	for _, name := range []string{"cert", "key"} {
 		_ = cmd.MarkFlagFilename(name) // the flag is there
 	}
+	_ = cmd.MarkFlagDirname("cluster") // as above
 	return cmd
 }
 
@@ -89,6 +95,13 @@ func (a *commands) serve(ctx context.Context, f serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	w := a.Wiring()
+	if f.cluster != "" {
+		if w.Cluster, err = a.startCluster(ctx, f.cluster); w.Cluster == nil {
+			return err
+		}
+		defer w.Cluster.Stop() // after the rooms
+	}
 	socket, err := local.ListenDaemon(a.Settings.Data)
 	if err != nil {
 		return err
@@ -114,7 +127,6 @@ func (a *commands) serve(ctx context.Context, f serveFlags) (err error) {
 		return err
 	}
 	a.OfferTools(keys, d.at.URL) // before a room starts its agents
-	w := a.Wiring()
 	w.AllRooms = true
 	flush, err := a.Trace(ctx, &w)
 	if err != nil {

@@ -1,0 +1,183 @@
+//go:build unix
+
+package processes
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const clusterRoom = `version: room/v1
+name: names
+policy: {use: round-robin}
+limits: {maxTurns: 4}
+participants:
+  - {id: A, mode: full_auto, endpoint: {kind: scripted, lines: [one, three]}}
+  - {id: B, mode: full_auto, endpoint: {kind: scripted, lines: [two, four]}}
+`
+
+// A clusterBench is a workbench with the folders of three machines.
+type clusterBench struct {
+	*workbench
+	addresses []string // arguments of moot cluster init
+}
+
+// newClusterBench makes the folders of machines on ports of this one.
+func newClusterBench(t *testing.T) *clusterBench {
+	t.Helper()
+	b := &clusterBench{workbench: newWorkbench(t, map[string]string{"room.yaml": clusterRoom})}
+	taken := map[int]bool{}
+	for _, name := range []string{"one", "two", "three"} {
+		b.addresses = append(b.addresses, fmt.Sprintf("%s=127.0.0.1:%d", name, freePorts(t, taken)))
+	}
+	b.command(0, "one", append([]string{"cluster", "init", "keys"}, b.addresses...)...)
+	return b
+}
+
+// freePorts returns the first of three ports that are free. They are below those that the
+// system gives to programs that ask for any.
+func freePorts(t *testing.T, taken map[int]bool) int {
+	t.Helper()
+	for range 1000 {
+		port := 10000 + 3*rand.IntN(6000)
+		free := !taken[port]
+		for p := port; p < port+3 && free; p++ {
+			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", p))
+			if free = err == nil; free {
+				l.Close()
+			}
+		}
+		if free {
+			taken[port] = true
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
+}
+
+// environment is that of a machine.
+func (b *clusterBench) environment(name string) []string {
+	return append(b.env[:len(b.env):len(b.env)], "MOOT_DATA="+filepath.Join(b.dir, name))
+}
+
+// command runs moot on a machine.
+func (b *clusterBench) command(code int, machine string, args ...string) string {
+	b.t.Helper()
+	cmd := exec.Command("moot", args...)
+	cmd.Dir, cmd.Env = b.dir, b.environment(machine)
+	out, _ := cmd.CombinedOutput() // the code says it
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		b.t.Fatalf("%s: moot %s: exit code %d, want %d\n%s", machine, strings.Join(args, " "), got, code, out)
+	}
+	return string(out)
+}
+
+// serve starts the server of a machine with the folder of keys. Its stderr is in NAME.err.
+func (b *clusterBench) serve(machine, keys string) *running {
+	b.t.Helper()
+	cmd := exec.Command("moot", "serve", "--cluster", filepath.Join(keys, machine), "--listen", "127.0.0.1:0")
+	cmd.Dir, cmd.Env = b.dir, b.environment(machine)
+	errs, err := os.Create(filepath.Join(b.dir, machine+".err"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer errs.Close()
+	cmd.Stderr = errs
+	return b.begin(cmd)
+}
+
+// says waits until the server of a machine has said something.
+func (b *clusterBench) says(machine, text string) {
+	b.t.Helper()
+	path := filepath.Join(b.dir, machine+".err")
+	for limit := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		said, _ := os.ReadFile(path)
+		if strings.Contains(string(said), text) {
+			return
+		}
+		if time.Now().After(limit) {
+			b.t.Fatalf("%s does not say %q:\n%s", machine, text, said)
+		}
+	}
+}
+
+// run runs a room on a machine to its end, and returns its id.
+func (b *clusterBench) run(machine string) string {
+	b.t.Helper()
+	return anyRoom.FindString(b.command(5, machine, "run", "room.yaml", "--headless"))
+}
+
+// verify checks the chains of rooms, as a machine sees them.
+func (b *clusterBench) verify(machine string, rooms ...string) {
+	b.t.Helper()
+	for _, id := range rooms {
+		if out := b.command(0, machine, "transcript", "verify", id); !strings.Contains(out, "13 events intact") {
+			b.t.Errorf("%s on %s: %s", id, machine, out)
+		}
+	}
+}
+
+// TestCluster runs three machines that embed their servers. One is killed, then another; the
+// majority comes back; all are started again; one comes back with other keys.
+func TestCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("servers elect leaders for seconds")
+	}
+	t.Parallel()
+	b := newClusterBench(t)
+	one := b.serve("one", "keys")
+	b.says("one", "waits for 1 of 2 other machines: three (127.0.0.1:")
+	two, three := b.serve("two", "keys"), b.serve("three", "keys")
+	for _, m := range []*running{one, two, three} {
+		m.until(t, "http://")
+	}
+	if out := b.command(1, "one", "serve", "--cluster", "keys/one"); !strings.Contains(out, "SERVER-RUNNING") {
+		t.Errorf("a second server for the same data folder: %s", out)
+	}
+	rooms := []string{b.run("one")}
+	one.Process.Kill()
+	one.end()
+	rooms = append(rooms, b.run("two"))
+	b.verify("three", rooms...)
+
+	two.Process.Kill()
+	two.end()
+	if out := b.command(1, "three", "ls"); !strings.Contains(out, "LOG-NATS") {
+		t.Errorf("one of three machines answers alone: %s", out)
+	}
+	one = b.serve("one", "keys")
+	one.until(t, "http://")
+	rooms = append(rooms, b.run("one"))
+	b.verify("three", rooms...)
+
+	for _, m := range []*running{one, three} {
+		m.Process.Signal(syscall.SIGTERM)
+		if code := m.end(); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	}
+	if out := b.command(2, "one", "serve"); !strings.Contains(out, "CLUSTER-FLAG") {
+		t.Errorf("serving without --cluster: %s", out)
+	}
+	if out := b.command(2, "one", "serve", "--cluster", "keys/one", "--log", "nats://127.0.0.1:1"); !strings.Contains(out, "log.url") {
+		t.Errorf("serving with two places for the rooms: %s", out)
+	}
+	for _, name := range []string{"one", "two"} {
+		b.serve(name, "keys")
+	}
+	b.command(0, "one", append([]string{"cluster", "init", "others"}, b.addresses...)...)
+	b.serve("three", "others")
+	b.says("one", "socket  ")
+	b.says("two", "socket  ")
+	b.says("three", "a connection was refused: ")
+	b.verify("two", rooms...)
+}
