@@ -54,10 +54,9 @@ func New() *Policy { return NewWith(nil) }
 // is part of the snapshot from which each decision starts.
 func NewWith(t *Team) *Policy {
 	const seats = 256
-	r := &room{team: t, people: make([]person, 0, maxPeople+1), topics: make([]topic, 0, maxTopics)}
+	r := &room{team: t, people: make([]person, 0, maxPeople+1)}
 	r.memory = memory{
-		rows: make([]row, 0, seats), labels: make([]int, 0, 4*seats), ends: make([]int, 0, seats),
-		text: make([]byte, 0, maxState), spare: make([]byte, 0, maxState),
+		rows: make([]row, 0, seats), text: make([]byte, 0, maxState), spare: make([]byte, 0, maxState),
 		numbers: make([]byte, 0, maxState), coded: make([]byte, 0, maxState), ids: make([]string, 0, seats),
 	}
 	return &Policy{silence: equalShare, room: r, scores: make([]policy.Score, 0, seats), reason: make([]byte, 0, policy.MaxReason)}
@@ -80,8 +79,8 @@ func (p *Policy) Decide(in *policy.Input) policy.Decision {
 	return d
 }
 
-// recentEvents is how many events of one input are read for names. Names of earlier
-// ones do not matter any more, and the first input of a long room has many.
+// recentEvents is how many events of one input are read for names and words. Those of
+// earlier ones do not matter any more, and the first input of a long room has many.
 const recentEvents = 64
 
 // observe restores the state and adds the messages of in. It reports whether
@@ -90,7 +89,7 @@ func (p *Policy) observe(in *policy.Input) bool {
 	r := p.room
 	r.restore(in.State)
 	r.agents = in.Agents
-	said, latest := false, latestTurn(in.Events)
+	said := false
 	for i := range in.Events {
 		e := &in.Events[i]
 		if !e.Said() {
@@ -101,32 +100,12 @@ func (p *Policy) observe(in *policy.Input) bool {
 			r.learn(e.From)
 			r.count(e.From)
 		}
-		r.note, r.newest = note{}, e.Text
+		r.note = note{}
 		if i >= len(in.Events)-recentEvents {
-			r.addNames(e)
-		}
-		if i >= latest {
 			r.addText(e)
 		}
 	}
 	return said
-}
-
-// latestTurn returns the index of the first event of the latest turn. The texts of
-// turns before it say nothing about the next speaker.
-func latestTurn(events []policy.Event) int {
-	first, from := len(events), ""
-	for i := len(events) - 1; i >= 0; i-- {
-		e := &events[i]
-		if !e.Said() {
-			continue
-		}
-		if first < len(events) && e.From != from {
-			break
-		}
-		first, from = i, e.From
-	}
-	return first
 }
 
 func (p *Policy) choose(in *policy.Input, news bool) policy.Decision {
@@ -142,22 +121,10 @@ func (p *Policy) choose(in *policy.Input, news bool) policy.Decision {
 			return policy.Decline("waiting for " + a.ID + ", the likely next speaker, who cannot speak now (" + a.Ineligible + ")")
 		}
 	}
-	best := p.room.likeliest(func(a *policy.Agent) bool { return a.Eligible })
-	if best < 0 {
-		return p.again(news)
+	if p.room.minority() {
+		return p.whether(news)
 	}
-	if !p.room.minority() {
-		return p.answer(best)
-	}
-	if rather := p.whether(news); p.silence > 0 {
-		best = rather
-	}
-	d := policy.Decision{Action: policy.ActionDecline, Reason: "people are to speak: no agent is likely enough for its share of the talk", Scores: p.scores}
-	if best >= 0 {
-		d = p.answer(best)
-	}
-	d.Speak = &p.speak
-	return d
+	return p.answer(p.room.likeliest(eligible))
 }
 
 // likeliest returns the most likely of the rows whose agent is wanted, or -1.
@@ -171,17 +138,21 @@ func (r *room) likeliest(wanted func(*policy.Agent) bool) int {
 	return best
 }
 
-// answer chooses row best, or declines if its probability is below the threshold.
+// answer chooses row best, or declines if its probability is below the threshold, or if
+// there is none, -1.
 func (p *Policy) answer(best int) policy.Decision {
+	if best < 0 {
+		return policy.Decline("only the last speaker is eligible")
+	}
 	w := &p.room.rows[best]
 	id := p.room.agents[w.seat].ID
 	p.confidence = w.p
 	d := policy.Decision{Action: policy.ActionSpeak, Agent: id, Confidence: &p.confidence, Scores: p.scores}
 	if w.p >= p.threshold {
-		p.reason = append(p.room.reason(p.reason[:0], best), ", "...)
+		p.reason = append(append(p.reason[:0], p.room.reason(best)...), ", "...)
 	} else {
 		d.Action, d.Agent = policy.ActionDecline, ""
-		p.reason = appendAll(p.reason[:0], "no candidate is likely enough: ", id, " is the most likely, ")
+		p.reason = append(append(append(p.reason[:0], "no candidate is likely enough: "...), id...), " is the most likely, "...)
 	}
 	p.reason = append(strconv.AppendInt(p.reason, int64(w.p*100+.5), 10), " %"...)
 	d.Reason = unsafe.String(unsafe.SliceData(p.reason), len(p.reason)) // valid as long as the rest

@@ -1,8 +1,6 @@
 package adaptive
 
 import (
-	"strings"
-
 	"github.com/folkmoot/moot/policies/policy"
 )
 
@@ -39,8 +37,10 @@ const (
 const (
 	addressedFactor = 20.085536923187668 // e^3
 	namedFactor     = 7.38905609893065   // e^2
-	codeFactor      = 20.085536923187668 // e^3: a tool, after code
 )
+
+// codeFactor is that of a tool after code, e^3. Only ablations change it.
+var codeFactor = 20.085536923187668
 
 // A row describes a candidate.
 type row struct {
@@ -57,38 +57,27 @@ type row struct {
 
 const newcomer = -1
 
-// describe lists the candidates: all participants but the last speaker, the
-// latest speakers first, then those that have not spoken, in the order of the room.
+// describe lists the candidates: all participants but the last speaker.
 func (r *room) describe() {
-	var seats [maxPeople]int // by recency, from 1 on
 	r.rows, r.newcomers = r.rows[:0], 0
 	for seat := range r.agents {
-		if rank := r.rank(r.agents[seat].ID); rank >= 0 {
-			seats[rank] = seat + 1
+		a := &r.agents[seat]
+		person := r.rank(a.ID)
+		if person == 0 {
+			continue
 		}
-	}
-	for rank, seat := range seats[:len(r.people)] {
-		if rank > 0 && seat > 0 {
-			r.addRow(seat-1, rank)
-		}
-	}
-	for seat := range r.agents {
-		if r.rank(r.agents[seat].ID) < 0 {
-			r.addRow(seat, newcomer)
+		if person == newcomer {
 			r.newcomers++
 		}
+		r.rows = append(r.rows, row{
+			seat: seat, person: person, bucket: bucketOf(person), role: 1, naming: r.last.naming(a.ID),
+			tool: (r.last.code || person == newcomer) && isTool(a),
+		})
 	}
 	r.roles()
 	r.recencyHabit()
 	r.airtimeHabit()
 	r.sequenceHabit()
-}
-
-func (r *room) addRow(seat, person int) {
-	a := &r.agents[seat]
-	r.rows = append(r.rows, row{
-		seat: seat, person: person, bucket: bucketOf(person), tool: (r.last.code || person == newcomer) && isTool(a), role: 1, naming: r.last.naming(a.ID),
-	})
 }
 
 // naming returns the factors of what a turn says of id.
@@ -103,20 +92,10 @@ func (t *turn) naming(id string) [strengths]float64 {
 	return factors
 }
 
-// toolWords begin the words of ids of tools. A tool of a transcript has the role
-// "tool".
-var toolWords = []string{"terminal", "execut", "tool", "interpreter", "runner", "shell", "console"}
+// tools are words of ids of tools. A tool of a transcript has the role "tool".
+var tools = appendStems(nil, "terminal executor tool tools interpreter runner shell console")
 
-func isTool(a *policy.Agent) bool {
-	id := strings.ToLower(a.ID)
-	for _, word := range toolWords {
-		at := strings.Index(id, word)
-		if at == 0 || at > 0 && (id[at-1] < 'a' || id[at-1] > 'z') {
-			return true
-		}
-	}
-	return a.Role == "tool"
-}
+func isTool(a *policy.Agent) bool { return a.Role == "tool" || anyOf(tools, appendStems(nil, a.ID)) }
 
 // Buckets of recency: how many others have spoken since the latest turn of a
 // participant, from 1, the speaker before the last one, to 4, which is also more;

@@ -17,11 +17,19 @@ type note struct {
 }
 
 // sharedWeight is the share of the weights that returns to the initial weights
-// after each turn, so that a law recovers when the room changes.
-const sharedWeight = 0.04
+// after each turn, so that a law recovers when the room changes. Only ablations change it.
+var sharedWeight = 0.04
 
-// taughtWeight is the initial weight of the law of a team, if there is one. The
-// other laws share the rest equally.
+// initial are the weights of the laws to begin with, without a team. That names mean
+// nothing is rare, so these laws begin with a third of the weight. Only ablations change
+// them.
+var initial = [taught]float64{
+	1.0 / 21, 1.0 / 7, 1.0 / 7, // by recency: names mean nothing, who is addressed, who is named
+	1.0 / 21, 1.0 / 7, 1.0 / 7, // by airtime
+	1.0 / 21, 1.0 / 7, 1.0 / 7, // by sequence
+}
+
+// taughtWeight is the initial weight of the law of a team, if there is one.
 const taughtWeight = 0.9
 
 // start returns the initial weight of law j.
@@ -30,11 +38,11 @@ func (r *room) start(j int) float64 {
 	case r.team == nil && j == taught:
 		return 0
 	case r.team == nil:
-		return 1.0 / taught
+		return initial[j]
 	case j == taught:
 		return taughtWeight
 	}
-	return (1 - taughtWeight) / taught
+	return (1 - taughtWeight) * initial[j]
 }
 
 // predict computes the probability of each candidate by the mixture with the
@@ -50,7 +58,6 @@ func (r *room) predict() {
 	}
 	r.note = note{}
 	sums := &r.note.sums
-	newcomers := 0.0
 	for i := range r.rows {
 		w := &r.rows[i]
 		factor := w.role
@@ -64,7 +71,6 @@ func (r *room) predict() {
 			sums[j] += w.law(j)
 		}
 		if w.person == newcomer {
-			newcomers++
 			for k := range w.part {
 				r.note.newcomer[k] += w.part[k]
 			}
@@ -73,7 +79,7 @@ func (r *room) predict() {
 		}
 	}
 	for k := range r.note.newcomer {
-		r.note.newcomer[k] = fine(r.note.newcomer[k] / max(newcomers, 1))
+		r.note.newcomer[k] = fine(r.note.newcomer[k] / float64(max(r.newcomers, 1)))
 	}
 	for j := range sums {
 		sums[j] = fine(sums[j])

@@ -21,42 +21,29 @@ const (
 )
 
 var (
-	coordinators = stemsOf("orchestrator coordinator manager planner leader moderator supervisor facilitator")
-	checkers     = stemsOf("verification validation checker reviewer tester audit quality critic")
+	coordinators = appendStems(nil, "orchestrator coordinator manager planner leader moderator supervisor facilitator")
+	checkers     = appendStems(nil, "verification validation checker reviewer tester audit quality critic")
 )
 
-// Bounds of the topics: how many stems are kept, from how many bytes at the end of a
-// text, and in how many turns of a room. Later the habits of the room say more.
-const (
-	maxTopics  = 16
-	topicBytes = 320
-	roleTurns  = 48
-)
-
-// A topic is a stem of the participants' words that the newest text has. Its count
-// is the sum of 15/(15+d), where d is how many words follow.
-type topic struct {
-	stem   int
-	count  float64
-	weight float64
-}
+// roleTurns is in how many turns of a room roles count. Later its habits say more.
+const roleTurns = 48
 
 // roles sets the factor of the role of each newcomer. Their mean is 1: roles do not
 // say whether a newcomer speaks, but which one.
 func (r *room) roles() {
 	if r.noRoles || r.newcomers < 2 || r.turns > roleTurns {
-		r.topics = r.topics[:0]
 		return
 	}
 	r.setLabels()
-	if r.newest != "" {
-		r.findTopics(r.newest)
+	for i, word := range r.last.words {
+		if r.team == nil && r.sharing(word) == 0 {
+			r.last.words[i] = 0 // the log keeps the state, even if the text is redacted
+		}
 	}
-	r.weighTopics()
 	begun, sum := true, 0.0
 	for i := range r.rows {
 		if w := &r.rows[i]; w.person == newcomer {
-			begun = begun && (w.tool || r.is(w.seat, checkers))
+			begun = begun && (w.tool || anyOf(checkers, r.labels[w.seat]))
 		}
 	}
 	for i := range r.rows {
@@ -79,52 +66,52 @@ func (r *room) order(w *row, begun bool) float64 {
 	case w.tool && !r.last.code:
 		return idles
 	case w.tool || r.agents[w.seat].Kind == policy.Human:
-	case r.lastIsHuman() && r.is(w.seat, coordinators):
+	case r.lastIsHuman() && anyOf(coordinators, r.labels[w.seat]):
 		return coordinates
-	case !begun && r.is(w.seat, checkers):
+	case !begun && anyOf(checkers, r.labels[w.seat]):
 		return checks
 	}
 	return 0
 }
 
 func (r *room) lastIsHuman() bool {
-	last := r.lastID()
+	return slices.ContainsFunc(r.agents, func(a policy.Agent) bool { return a.ID == r.lastID() && a.Kind == policy.Human })
+}
+
+// anyOf reports whether two lists have a stem in common.
+func anyOf(stems, others []int) bool {
+	return slices.ContainsFunc(others, func(s int) bool { return slices.Contains(stems, s) })
+}
+
+// setLabels sets the stems of what each participant is called.
+func (r *room) setLabels() {
+	r.labels = slices.Grow(r.labels[:0], len(r.agents))[:len(r.agents)]
 	for i := range r.agents {
-		if a := &r.agents[i]; a.ID == last {
-			return a.Kind == policy.Human
+		a := &r.agents[i]
+		r.labels[i] = appendStems(appendStems(appendStems(r.labels[i][:0], a.ID), a.Name), a.Role)
+		for _, d := range a.Domains {
+			r.labels[i] = appendStems(r.labels[i], d)
 		}
 	}
-	return false
 }
 
-// is reports whether a participant is called by one of the stems.
-func (r *room) is(seat int, stems []int) bool {
-	return slices.ContainsFunc(r.called(seat), func(s int) bool { return slices.Contains(stems, s) })
-}
-
-// weighTopics sets the BM25 weight of each topic, with k1 = 1 and b = 0 (Robertson
-// and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009). Words
-// that half of the participants share weigh nothing.
-func (r *room) weighTopics() {
-	n := float64(len(r.agents))
-	for i := range r.topics {
-		t := &r.topics[i]
-		shared := .5
-		for _, s := range r.labels {
-			if s == t.stem {
-				shared++
-			}
-		}
-		t.weight = max(math.Log((n+1-shared)/shared), 0) * 2 * t.count / (t.count + 1)
+// sharing returns how many participants are called by a word.
+func (r *room) sharing(word int) (n float64) {
+	for _, own := range r.labels {
+		n += indicator(slices.Contains(own, word))
 	}
+	return n
 }
 
-// onTopic returns the BM25 score of what a participant is called, for the topics.
-func (r *room) onTopic(seat int) float64 {
-	score, called := 0.0, r.called(seat)
-	for i := range r.topics {
-		if slices.Contains(called, r.topics[i].stem) {
-			score += r.topics[i].weight
+// onTopic returns the BM25 score of what a participant is called for the words of the
+// turn, with k1 = 1 and b = 0 (Robertson and Zaragoza, The Probabilistic Relevance
+// Framework: BM25 and Beyond, 2009). A word with d others after it counts 15/(15+d) times,
+// and one that half of the participants share weighs nothing.
+func (r *room) onTopic(seat int) (score float64) {
+	for d, word := range r.last.words {
+		if slices.Contains(r.labels[seat], word) {
+			shared, count := r.sharing(word)+.5, 15/(15+float64(d))
+			score += max(math.Log((float64(len(r.agents))+1-shared)/shared), 0) * 2 * count / (count + 1)
 		}
 	}
 	return score

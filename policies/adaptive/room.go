@@ -7,11 +7,9 @@ import (
 	"github.com/folkmoot/moot/policies/policy"
 )
 
-// Bounds of the state of a room.
-const (
-	maxPeople = 48 // most recent speakers; an older one counts as one that never spoke
-	maxNamed  = 12 // latest participants that were named
-)
+// maxPeople bounds the state: the most recent speakers. An older one counts as one that
+// never spoke.
+const maxPeople = 48
 
 // room holds all that the policy has learned. It is encoded as the state, but for
 // its last fields. Sequences of speakers are not in it: the input has them (see
@@ -22,33 +20,29 @@ const (
 type room struct {
 	turns   int
 	people  []person              // speakers, the latest first
-	named   []naming              // participants that were named, the latest last
 	last    turn                  // the latest turn
 	class   int                   // the bucket that took the latest turn
 	recency [buckets][buckets]int // turns, by the class before them and the bucket that took them
 
 	weights [laws]float64 // of the laws; they sum to 1
 	note    note          // the prediction for the next turn
-	topics  []topic       // of the newest text
 
 	team      *Team
 	noRoles   bool
 	agents    []policy.Agent
-	newest    string // the text of the newest message of the input, or ""
-	newcomers int    // rows of participants that have not spoken
+	newcomers int // rows of participants that have not spoken
 	memory
 }
 
 // memory is reused by all decisions, because allocations are slow in the sandbox.
 type memory struct {
-	rows     []row
-	labels   []int     // stems of what participants are called
-	ends     []int     // where those of each participant end
-	features []Feature // of a row
-	scores   []float64 // by the law of the team
+	rows        []row
+	labels      [][]int   // stems of what each participant is called
+	features    []Feature // of a row
+	scores      []float64 // by the law of the team
+	text, spare []byte    // the state, and the one before, which ids point into
 
-	text, spare    []byte // the state, and the one before, which ids point into
-	numbers, coded []byte
+	numbers, coded []byte // of the state
 	ids            []string
 }
 
@@ -60,18 +54,12 @@ type person struct {
 	part [parts]float64 // of the latest prediction
 }
 
-// A naming says in which turn a participant was named last.
-type naming struct {
-	id   string
-	turn int
-}
-
 // A turn holds what the laws need of the messages of one turn.
 type turn struct {
-	addressed string   // the participant that was addressed last, or ""
-	named     string   // the one that was named last, or ""
-	code      bool     // has a code fence
-	words     []uint16 // hashes of words; only with a team
+	addressed string // the participant that was addressed last, or ""
+	named     string // the one that was named last, or ""
+	code      bool   // has a code fence
+	words     []int  // of the newest message, the last one first: see addText
 }
 
 // fastDecay is the factor of the recent airtime for each turn: about the last
@@ -121,32 +109,21 @@ func (r *room) count(id string) {
 	r.note = note{}
 }
 
-// addNames adds whom a message of the latest turn names.
-func (r *room) addNames(e *policy.Event) {
+// addText adds a message of the latest turn.
+func (r *room) addText(e *policy.Event) {
 	t := &r.last
-	for _, id := range e.Mentions {
-		t.named = id
-		r.name(id)
+	if n := len(e.Mentions); n > 0 {
+		t.named = e.Mentions[n-1]
 	}
 	if n := len(e.Addressed); n > 0 {
 		t.addressed = e.Addressed[n-1]
 	}
-}
-
-// addText adds the text of a message of the latest turn.
-func (r *room) addText(e *policy.Event) {
-	t := &r.last
 	t.code = t.code || strings.Contains(e.Text, "```")
+	t.words = t.words[:0]
+	if r.team != nil || !r.noRoles && r.turns <= roleTurns && len(r.people)+1 < len(r.agents) {
+		t.words = appendWords(t.words, e.Text)
+	}
 	if r.team != nil {
-		t.words = appendWords(t.words[:0], e.Text)
+		t.words = appendStems(t.words, e.Text[:min(len(e.Text), wordBytes/4)]) // of the beginning, too
 	}
-}
-
-// name notes that id is named in the latest turn.
-func (r *room) name(id string) {
-	r.named = slices.DeleteFunc(r.named, func(n naming) bool { return n.id == id })
-	if len(r.named) == maxNamed {
-		r.named = slices.Delete(r.named, 0, 1)
-	}
-	r.named = append(r.named, naming{id, r.turns})
 }

@@ -23,11 +23,7 @@ func TestStateIsBounded(t *testing.T) {
 		q.part = [parts]float64{19.123456, 19.123456, 19.123456, .123456}
 		r.people = append(r.people, q)
 	}
-	for i := range maxNamed {
-		r.named = append(r.named, naming{long(i), maxNumber})
-	}
-	r.topics = slices.Repeat([]topic{{stem: maxNumber - 1, count: topicBytes}}, maxTopics)
-	r.last = turn{addressed: long(1), named: long(2), words: slices.Repeat([]uint16{1<<16 - 1}, maxWords)}
+	r.last = turn{addressed: long(1), named: long(2), words: slices.Repeat([]int{1<<stemBits - 1}, 2*maxWords)}
 	for class := range r.recency {
 		for b := range r.recency[class] {
 			r.recency[class][b] = maxNumber
@@ -140,8 +136,8 @@ func FuzzRestore(f *testing.F) {
 		state = bytes.Clone(p.Decide(&in).State)
 		f.Add(string(state))
 	}
-	f.Add(`"4400000"`)
 	f.Add(`["CAAA"]`)
+	f.Add(`[]`)
 	f.Add(strings.Replace(string(state), "[\"C", "[\"D", 1))
 	e := next()
 	f.Fuzz(func(t *testing.T, state string) {

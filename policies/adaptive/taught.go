@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/folkmoot/moot/policies/policy"
 )
@@ -21,23 +22,18 @@ type Team struct {
 // 2009). It is part of the settings, as the hashes are, so it must not change.
 const Slots = 1 << 14
 
-// Features that every team has.
+// Features. Every team has the first ones, the others are hashed.
 const (
-	fRecency   = iota // logarithms of each habit
-	fAirtime          //
-	fSequence         //
-	fAddressed        // the rest is 0 or 1
-	fNamed            //
-	fTool             // after code
-	fNewcomer         //
-	hashed            // the first slot of the hashed features
-)
-
-// CommonFeatures is how many features every team has, and Sequence the one that
-// training starts from.
-const (
-	CommonFeatures = hashed
-	Sequence       = fSequence
+	fRecency       = iota // logarithm of the habit
+	fAirtime              // logarithm of the habit
+	fAddressed            // 0 or 1
+	fTool                 // 0 or 1: after code
+	fNewcomer             // 0 or 1
+	fNaming               // participant after the last speaker, and whom it named and addressed
+	fWord                 // participant and word of the turn
+	fPlaceWord            // bucket of recency and word of the turn
+	kinds                 //
+	CommonFeatures = fNaming
 )
 
 // A Feature is what a candidate has of a slot.
@@ -46,46 +42,42 @@ type Feature struct {
 	X    float64
 }
 
-// appendFeatures appends the features of a row. The hashed ones are the participant,
-// after any speaker, after the last one, after the latest two, and after the last one and
-// whom it named and addressed; and each word of the turn, for the participant and for its
-// bucket of recency. The words of a turn together have the length 1.
-func (r *room) appendFeatures(to []Feature, w *row) []Feature {
+// setFeatures sets the features of a row. The words of a turn together have the length 1.
+func (r *room) setFeatures(w *row) {
+	r.features = r.features[:0]
 	a, t := &r.agents[w.seat], &r.last
-	for h, p := range w.habit {
-		to = append(to, Feature{fRecency + h, math.Log(max(p, 1e-5))}) // no habit rules out a candidate
-	}
-	for slot, on := range [...]bool{
-		fAddressed: a.ID == t.addressed, fNamed: a.ID == t.named, fTool: w.tool && t.code, fNewcomer: w.person == newcomer,
-	} {
-		if on {
-			to = append(to, Feature{slot, 1})
-		}
-	}
-	before := ""
-	if len(r.people) > 1 {
-		before = r.people[1].id
-	}
+	r.add(fRecency, fRecency, math.Log(max(w.habit[recency], 1e-5))) // no habit rules out a candidate
+	r.add(fAirtime, fAirtime, math.Log(max(w.habit[airtime], 1e-5)))
+	r.add(fAddressed, fAddressed, indicator(a.ID == t.addressed))
+	r.add(fTool, fTool, indicator(w.tool && t.code))
+	r.add(fNewcomer, fNewcomer, indicator(w.person == newcomer))
 	id, last := hash(a.ID), hash(r.lastID())
-	to = append(to,
-		Feature{slot(id, 1), 1},
-		Feature{slot(id, 2, last), 1},
-		Feature{slot(id, 3, last, hash(before)), 1},
-		Feature{slot(id, 4, last, hash(t.named), hash(t.addressed)), 1},
-	)
+	r.add(fNaming, slot(id, 3*last+5*hash(t.named)+7*hash(t.addressed)), 1)
 	x := 1 / math.Sqrt(float64(len(t.words)))
 	for _, word := range t.words {
-		to = append(to, Feature{slot(id, uint64(word)), x}, Feature{slot(uint64(w.bucket+1), uint64(word)), x})
+		r.add(fWord, slot(id, uint64(word)), x)
+		r.add(fPlaceWord, slot(uint64(w.bucket+1), uint64(word)), x)
 	}
-	return to
 }
 
-// slot returns the slot of a hashed feature: what it is of, and what of that.
-func slot(of uint64, more ...uint64) int {
-	for _, n := range more {
-		of = mix(of, n)
+// leftOut are the features that ablations leave out.
+var leftOut [kinds]bool
+
+// add adds a feature of one kind.
+func (r *room) add(kind, slot int, x float64) {
+	if x != 0 && !leftOut[kind] {
+		r.features = append(r.features, Feature{slot, x})
 	}
-	return hashed + int(of>>40%(Slots-hashed))
+}
+
+// golden is 2^64 divided by the golden ratio, for multiplicative hashing (Knuth, The Art
+// of Computer Programming 3, 6.4).
+const golden = 0x9e3779b97f4a7c15
+
+// slot returns the slot of a hashed feature: a participant or a place, with what it has.
+func slot(of, has uint64) int {
+	of = (of*golden ^ has ^ has>>32) * golden
+	return CommonFeatures + int((of^of>>29)>>40%(Slots-CommonFeatures))
 }
 
 // hash is FNV-1a.
@@ -97,13 +89,7 @@ func hash(s string) uint64 {
 	return h
 }
 
-// mix adds a number to a hash.
-func mix(h, n uint64) uint64 {
-	h = (h ^ n ^ n>>32) * 0x9e3779b97f4a7c15
-	return h ^ h>>29
-}
-
-func is(b bool) float64 {
+func indicator(b bool) float64 {
 	if b {
 		return 1
 	}
@@ -116,7 +102,7 @@ func is(b bool) float64 {
 func (r *room) teach() {
 	r.scores = r.scores[:0]
 	for i := range r.rows {
-		r.features = r.appendFeatures(r.features[:0], &r.rows[i])
+		r.setFeatures(&r.rows[i])
 		r.scores = append(r.scores, Score(r.team.Weights, r.features))
 	}
 	Softmax(r.scores)
@@ -148,72 +134,63 @@ func Softmax(z []float64) {
 	}
 }
 
-// A Study is a decision as the law of a team sees it, for training.
+// A Study is a decision as training sees it, about one participant.
 type Study struct {
-	Truth int         // index of the actual next speaker in Rows, or -1
-	Rows  [][]Feature // of each candidate
+	Truth int         // index of the participant in Rows, or -1
+	Rows  [][]Feature // of each candidate, for a policy with a team
+
+	Asked   bool // people outnumber the agents, and the participant is an agent
+	Silence [HeadFeatures]float64
 }
 
-// Study adds the messages of in, like Decide, and describes the candidates, one of
-// which is the actual next speaker. It also returns the state for the next decision,
-// which is valid until the next call. The policy must have a Team.
-func (p *Policy) Study(in *policy.Input, next string) (Study, policy.JSON) {
-	p.observe(in)
+// Study adds the messages of in, like Decide, and describes the decision about a
+// participant: the actual next speaker, or the one that may speak. It also returns the
+// state for the next decision, which is valid until the next call.
+func (p *Policy) Study(in *policy.Input, id string) (Study, policy.JSON) {
+	news := p.observe(in) || in.Init
 	r := p.room
 	r.predict()
-	s := Study{Truth: -1}
+	s, seat := Study{}, slices.IndexFunc(r.agents, func(a policy.Agent) bool { return a.ID == id })
+	s.Truth = slices.IndexFunc(r.rows, func(w row) bool { return w.seat == seat })
+	if seat >= 0 {
+		s.Silence, s.Asked = r.headFeatures(seat, news), r.minority() && r.agents[seat].Kind != policy.Human
+	}
 	for i := range r.rows {
-		if r.agents[r.rows[i].seat].ID == next {
-			s.Truth = i
+		if r.team != nil {
+			r.setFeatures(&r.rows[i])
+			s.Rows = append(s.Rows, slices.Clone(r.features))
 		}
-		s.Rows = append(s.Rows, r.appendFeatures(nil, &r.rows[i]))
 	}
 	return s, r.save()
 }
 
-// NewTeam returns a team of which nothing is known: it predicts by sequence.
-func NewTeam() *Team {
-	t := &Team{Weights: make([]float64, Slots)}
-	t.Weights[Sequence] = 1
-	return t
-}
+// NewTeam returns a team of which nothing is known.
+func NewTeam() *Team { return &Team{Weights: make([]float64, Slots)} }
 
 // weightUnit is the precision of weights in the settings, in parts of 1.
 const weightUnit = 1024
 
-// AppendJSON appends the team in the form of the settings: {"model": the weights as
+// AppendJSON appends the team in the form of the settings: {"logit": the weights as
 // 16-bit numbers in base64}.
 func (t *Team) AppendJSON(dst []byte) []byte {
 	var b []byte
 	for _, f := range t.Weights {
 		b = binary.LittleEndian.AppendUint16(b, uint16(int16(min(max(math.Round(f*weightUnit), math.MinInt16), math.MaxInt16))))
 	}
-	w := policy.NewWriter(dst)
-	w.Object()
-	w.Key("model")
-	w.String(base64.StdEncoding.EncodeToString(b))
-	w.EndObject()
-	return w.Bytes()
+	return append(base64.StdEncoding.AppendEncode(append(dst, `{"logit":"`...), b), `"}`...)
 }
 
-// Errors of settings. They are short because the sandbox cuts long messages.
-const (
-	olderTeam   = "learned by an older version of moot; run `moot policy learn` again"
-	damagedTeam = "not what `moot policy learn` wrote; run it again"
-)
+// damagedTeam is short because the sandbox cuts long messages.
+const damagedTeam = "not what `moot policy learn` of this version wrote; run it again"
 
 // readTeam decodes a team from the settings.
 func readTeam(in *policy.Reader) *Team {
 	var b []byte
 	for in.Object(); in.More(); {
-		switch k := in.Key(); k {
-		case "model":
-			b, _ = base64.StdEncoding.DecodeString(in.String()) // of another length if it is damaged
-		case "weights", "counts", "words", "vectors":
-			in.Fail(olderTeam)
-		default:
-			in.Unknown(k)
+		if in.Key() != "logit" {
+			in.Fail(damagedTeam) // of another version
 		}
+		b, _ = base64.StdEncoding.DecodeString(in.String()) // of another length if it is damaged
 	}
 	if len(b) != 2*Slots {
 		in.Fail(damagedTeam)

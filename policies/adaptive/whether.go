@@ -1,6 +1,11 @@
 package adaptive
 
-import "github.com/folkmoot/moot/policies/policy"
+import (
+	"math"
+	"slices"
+
+	"github.com/folkmoot/moot/policies/policy"
+)
 
 // Whether an agent should speak at all is decided where people outnumber the agents,
 // and nowhere else: elsewhere the agents are to go on. The policy states the odds, and
@@ -26,15 +31,13 @@ const equalShare = 0.75
 // minority reports whether people outnumber the agents of the room, of which there is
 // one at least.
 func (r *room) minority() bool {
-	people, agents := 0, 0
+	people := 0
 	for i := range r.agents {
 		if r.agents[i].Kind == policy.Human {
 			people++
-		} else {
-			agents++
 		}
 	}
-	return agents > 0 && people > agents
+	return people < len(r.agents) && 2*people > len(r.agents)
 }
 
 // odds returns how strongly row i is for its agent to speak, from 0 to 1.
@@ -57,38 +60,83 @@ func (r *room) odds(i int) float64 {
 	return odds
 }
 
-// whether decides which row may speak where people outnumber the agents: the most
-// likely agent if its odds are above the threshold, else the most likely person. It
-// returns -1 for silence.
-func (p *Policy) whether(news bool) int {
+// whether decides where people outnumber the agents. The likeliest agent speaks if its odds
+// are above the threshold, also after its own turn; else the likeliest person does.
+func (p *Policy) whether(news bool) policy.Decision {
 	r := p.room
-	agent := r.likeliest(func(a *policy.Agent) bool { return a.Eligible && a.Kind != policy.Human })
-	p.speak = 0
+	agent := r.likeliest(mayAct)
+	seat := slices.IndexFunc(r.agents, func(a policy.Agent) bool { return mayAct(&a) })
 	if agent >= 0 {
-		p.speak = p.speakOdds(r.rows[agent].seat, news)
+		seat = r.rows[agent].seat // or else seat is that of the last speaker, which has no row
 	}
-	if p.speak > p.silence {
-		return agent
+	if p.speak = 0; seat >= 0 {
+		p.speak = p.head.Odds(r.headFeatures(seat, news))
 	}
-	return r.likeliest(func(a *policy.Agent) bool { return a.Eligible && a.Kind == policy.Human })
+	d := policy.Decline("people are to speak: no agent is likely enough for its share of the talk")
+	d.Scores = p.scores
+	switch person := r.likeliest(func(a *policy.Agent) bool { return a.Eligible && a.Kind == policy.Human }); {
+	case p.silence == 0:
+		d = p.answer(r.likeliest(eligible))
+	case p.speak > p.silence && agent >= 0:
+		d = p.answer(agent)
+	case p.speak > p.silence:
+		d.Action, d.Agent = policy.ActionSpeak, r.agents[seat].ID
+		d.Reason = d.Agent + " goes on, as in the recorded decisions of the training"
+	case person >= 0:
+		d = p.answer(person)
+	}
+	d.Speak = &p.speak
+	return d
 }
 
-// again decides where only the last speaker may be eligible: it is silent, unless an
-// agent goes on by a learned head.
-func (p *Policy) again(news bool) policy.Decision {
-	d := policy.Decline("only the last speaker is eligible")
-	if !p.room.minority() {
-		return d
+func eligible(a *policy.Agent) bool { return a.Eligible }
+
+// mayAct reports whether a is an agent that may speak.
+func mayAct(a *policy.Agent) bool { return a.Eligible && a.Kind != policy.Human }
+
+// HeadFeatures is how many features a [Head] weighs: the odds above, and whether something
+// was said since the previous decision.
+const HeadFeatures = 2
+
+// A Head is a logistic model of whether an agent speaks, learned from recorded
+// decisions: a constant, and the weights of the features.
+type Head [1 + HeadFeatures]float64
+
+// Odds returns how strongly the features are for the agent to speak, from 0 to 1. Without
+// a head, nil, they are the first feature, else
+//
+//	odds = 1 / (1 + exp(-w.x))
+func (h *Head) Odds(x [HeadFeatures]float64) float64 {
+	if h == nil {
+		return x[0]
 	}
-	p.speak, d.Speak = 0, &p.speak
-	for seat := range p.room.agents {
-		a := &p.room.agents[seat]
-		if !a.Eligible || a.Kind == policy.Human {
-			continue
-		}
-		if p.speak = p.speakOdds(seat, news); p.silence > 0 && p.speak > p.silence {
-			d.Action, d.Agent, d.Reason = policy.ActionSpeak, a.ID, a.ID+" goes on, as in the recorded decisions of the training"
+	return fine(1 / (1 + math.Exp(-h[0]-h[1]*x[0]-h[2]*x[1])))
+}
+
+// headFeatures returns the features of the agent at a seat.
+func (r *room) headFeatures(seat int, news bool) (x [HeadFeatures]float64) {
+	if !news {
+		return x
+	}
+	if i := slices.IndexFunc(r.rows, func(w row) bool { return w.seat == seat }); i >= 0 { // it is -1 for the last speaker
+		x[0] = r.odds(i)
+	}
+	x[1] = 1
+	return x
+}
+
+// readHead decodes a head from the settings. The bound keeps sums from overflowing.
+func readHead(in *policy.Reader) *Head {
+	h, n := &Head{}, 0
+	for in.Array(); in.More(); n++ {
+		if f := in.Float(); n < len(h) && math.Abs(f) <= 1e6 {
+			h[n] = f
+		} else {
+			in.Fail(damagedTeam)
 		}
 	}
-	return d
+	if n != len(h) {
+		in.Fail(damagedTeam)
+	}
+	return h
 }

@@ -2,74 +2,63 @@ package adaptive
 
 import "slices"
 
-// A word is a run of letters. The words of a turn are features of the law of a team,
-// by their hashes: after "query" the database agent speaks. The words of what
-// participants are called are in stems.go.
-
-// Bounds of the words of a turn: the first and the last ones.
+// A word is a run of letters and digits. It counts by its stem, a hash of its first five
+// letters in lower case: verify and verification have the same one. Words of fewer than
+// three letters do not count.
 const (
-	firstWords = 12
-	lastWords  = 20
-	maxWords   = firstWords + lastWords
+	stemBytes = 5
+	stemBits  = 20 // of the hash
 )
 
-// appendWords appends the hashes of the distinct words at the beginning and at
-// the end of a text. A word at the beginning has another hash than elsewhere.
-func appendWords(bag []uint16, text string) []uint16 {
-	word := ""
-	for range firstWords {
-		if word, text = firstWord(text); word != "" {
-			bag = addWord(bag, word, '^')
+// Bounds of the words of a turn: of its end, and so many different ones.
+const (
+	wordBytes = 320
+	maxWords  = 32
+)
+
+// appendWords appends the stems of the last words of a text, the last one first.
+func appendWords(stems []int, text string) []int {
+	text = text[max(0, len(text)-wordBytes):]
+	for end := len(text); end > 0 && len(stems) < maxWords; end-- {
+		start := end
+		for start > 0 && class[text[start-1]] != other {
+			start--
 		}
+		stems = addStem(stems, text[start:end])
+		end = start
 	}
-	for range lastWords {
-		if text, word = lastWord(text); word != "" {
-			bag = addWord(bag, word, 0)
-		}
-	}
-	return bag
+	return stems
 }
 
-func addWord(bag []uint16, word string, place uint64) []uint16 {
-	h := mix(place, uint64(len(word)))
-	for i := range len(word) {
-		c := word[i]
-		if c >= 'A' && c <= 'Z' {
-			c |= 0x20
+// appendStems appends the stems of what a participant is called. Such words end at case,
+// too: WebSurfer is two words, and so is BingAPI.
+func appendStems(stems []int, text string) []int {
+	start, before := 0, byte(other)
+	for at := range len(text) {
+		c := class[text[at]]
+		if c == other || c == capital && (before == small || at+1 < len(text) && class[text[at+1]] == small) {
+			stems = addStem(stems, text[start:at])
+			start = at
 		}
-		h = (h ^ uint64(c)) * 1099511628211
+		if c == other {
+			start = at + 1
+		}
+		before = c
 	}
-	h = mix(h, 0)
-	if w := uint16(h >> 48); !slices.Contains(bag, w) {
-		return append(bag, w)
-	}
-	return bag
+	return addStem(stems, text[start:])
 }
 
-// firstWord splits a text after its first word, which is "" if there is none.
-func firstWord(text string) (word, rest string) {
-	start := 0
-	for start < len(text) && class[text[start]] == other {
-		start++
+// addStem adds the stem of a word, unless it is there or the word is too short.
+func addStem(stems []int, word string) []int {
+	letters := uint64(0)
+	for i := range min(len(word), stemBytes) {
+		letters = letters<<8 | uint64(word[i]|0x20)
 	}
-	end := start
-	for end < len(text) && class[text[end]] != other {
-		end++
+	s := int(letters * golden >> (64 - stemBits))
+	if len(word) < 3 || slices.Contains(stems, s) {
+		return stems
 	}
-	return text[start:end], text[end:]
-}
-
-// lastWord splits a text before its last word, which is "" if there is none.
-func lastWord(text string) (rest, word string) {
-	end := len(text)
-	for end > 0 && class[text[end-1]] == other {
-		end--
-	}
-	start := end
-	for start > 0 && class[text[start-1]] != other {
-		start--
-	}
-	return text[:start], text[start:end]
+	return append(stems, s)
 }
 
 // Classes of bytes. Those above ASCII count as small letters.

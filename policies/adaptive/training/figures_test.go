@@ -40,7 +40,7 @@ func TestTeam(t *testing.T) {
 	if len(near) != 0 {
 		t.Errorf("near are %+v", near)
 	}
-	r, err := Measure(t.Context(), talks, 5, nil)
+	r, err := Measure(t.Context(), talks, 5, func(float64) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,12 +112,12 @@ func TestTeamSettingsAreStrict(t *testing.T) {
 	t.Parallel()
 	good := string(learned(t, team(3)).AppendJSON(nil))
 	for _, c := range []struct{ old, new, want string }{
-		{`"model":"`, `"model":"_`, "not what `moot policy learn` wrote"},
-		{`"model":"`, `"model":"AAAA`, "not what `moot policy learn` wrote"},
-		{`"model":`, `"word":`, `unknown key "word"`},
-		{`{"model"`, `["model"`, "expected an object"},
-		{`"model":`, `"counts":`, "learned by an older version of moot; run `moot policy learn` again"},
-		{`"model":`, `"weights":[1],"model":`, "learned by an older version of moot; run `moot policy learn` again"},
+		{`"logit":"`, `"logit":"_`, "not what `moot policy learn` of this version wrote"},
+		{`"logit":"`, `"logit":"AAAA`, "not what `moot policy learn` of this version wrote"},
+		{`"logit":`, `"word":`, "not what `moot policy learn` of this version wrote"},
+		{`{"logit"`, `["logit"`, "expected an object"},
+		{`"logit":`, `"counts":`, "not what `moot policy learn` of this version wrote"},
+		{`"logit":`, `"weights":[1],"logit":`, "not what `moot policy learn` of this version wrote"},
 	} {
 		err := adaptive.New().Configure(policy.JSON(`{"team":` + strings.Replace(good, c.old, c.new, 1) + `}`))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -56,11 +56,8 @@ func Decisions(talk *history.Conversation) (n int) {
 	return n
 }
 
-// Sorts of decision points.
-const (
-	choices = false // of a speaker
-	decided = true  // recorded decisions of a participant
-)
+// Sorts of decision points: choices of a speaker, and recorded decisions of a participant.
+const choices, decided = false, true
 
 // walk visits the decision points of one sort with the inputs that replay gives a policy.
 // visit returns the state of the policy.

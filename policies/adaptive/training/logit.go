@@ -12,32 +12,21 @@ const (
 	epochs     = 8
 	rate       = 0.1   // of AdaGrad, for the features that every team has
 	hashedRate = 0.015 // for those of participants and words
-	pull       = 3e-3  // L2 regularisation, towards the weights to begin with
-	meanEvery  = 32    // examples of the last epoch from one set of weights in the mean to the next
+	pull       = 3e-3  // L2 regularisation
 )
 
 // fit trains the weights of a team: a conditional logit model (McFadden, 1974), in
 // which the probability of a candidate is the softmax of the weighted sum of its
 // features. AdaGrad (Duchi, Hazan and Singer, 2011) maximises the likelihood, in
-// random order in each epoch. The result is the mean of the weights in the last epoch.
+// random order in each epoch.
 func fit(team *adaptive.Team, examples []adaptive.Study) {
 	m := model{w: team.Weights, squares: make([]float64, adaptive.Slots)}
-	sum, n := make([]float64, adaptive.Slots), 0.0
 	rng := rand.New(rand.NewPCG(7, 7))
-	for epoch := range epochs {
+	for range epochs {
 		rng.Shuffle(len(examples), func(i, j int) { examples[i], examples[j] = examples[j], examples[i] })
 		for i := range examples {
 			m.learn(&examples[i])
-			if epoch == epochs-1 && i%meanEvery == 0 {
-				n++
-				for slot, w := range m.w {
-					sum[slot] += w
-				}
-			}
 		}
-	}
-	for slot := range sum {
-		team.Weights[slot] = sum[slot] / max(n, 1)
 	}
 }
 
@@ -62,20 +51,12 @@ func (m *model) learn(e *adaptive.Study) {
 			slope++
 		}
 		for _, f := range x {
-			m.step(f.Slot, slope*f.X)
+			by, speed := slope*f.X-pull*m.w[f.Slot], hashedRate
+			if f.Slot < adaptive.CommonFeatures {
+				speed = rate
+			}
+			m.squares[f.Slot] += by * by
+			m.w[f.Slot] += speed * by / (math.Sqrt(m.squares[f.Slot]) + 1e-6)
 		}
 	}
-}
-
-func (m *model) step(slot int, by float64) {
-	start, speed := 0.0, hashedRate
-	if slot < adaptive.CommonFeatures {
-		speed = rate
-	}
-	if slot == adaptive.Sequence {
-		start = 1
-	}
-	by -= pull * (m.w[slot] - start)
-	m.squares[slot] += by * by
-	m.w[slot] += speed * by / (math.Sqrt(m.squares[slot]) + 1e-6)
 }

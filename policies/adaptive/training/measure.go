@@ -17,7 +17,8 @@ import (
 
 // Measure replays the talks of a team with the untaught policy and with the taught one, by
 // n-fold cross-validation: the choices in each part of the talks are predicted after
-// training on the other parts. progress, if not nil, gets the finished part, from 0 to 1.
+// training on the other parts. With n = 0 it replays the untaught one alone. progress gets
+// the finished part, from 0 to 1.
 func Measure(ctx context.Context, talks []*history.Conversation, n int, progress func(part float64)) (*report.Report, error) {
 	taught := make(dealt, min(n, len(talks)))
 	for fold := range taught {
@@ -32,11 +33,10 @@ func Measure(ctx context.Context, talks []*history.Conversation, n int, progress
 			return nil, err
 		}
 		taught[fold] = adaptive.NewWith(team)
-		if progress != nil {
-			progress(float64(fold+1) / float64(n+1)) // the replay comes last
-		}
+		progress(float64(fold+1) / float64(n+1)) // the replay comes last
 	}
-	return replayed(ctx, talks, dealt{adaptive.New()}, taught)
+	all := []dealt{{adaptive.New()}, taught}
+	return replayed(ctx, talks, all[:1+min(n, 1)]...)
 }
 
 // replayed replays the talks with policies, the first of which is the untaught one. The ids

@@ -23,7 +23,11 @@ const nearFrom = 0.5
 func Distinct(talks []*history.Conversation) (distinct []*history.Conversation, near []Near) {
 	var index minhash.Index
 	for _, t := range talks {
-		s := sketch(t)
+		texts := make([][]string, len(t.Turns))
+		for i := range t.Turns {
+			texts[i] = strings.Fields(strings.ToLower(t.Turns[i].Text))
+		}
+		s := minhash.Of(texts...)
 		if like, alike := index.Nearest(s); alike >= nearFrom {
 			near = append(near, Near{t.ID, distinct[like].ID, alike})
 			continue
@@ -32,13 +36,4 @@ func Distinct(talks []*history.Conversation) (distinct []*history.Conversation, 
 		distinct = append(distinct, t)
 	}
 	return distinct, near
-}
-
-// sketch returns the sketch of the talk's texts, without the names of speakers.
-func sketch(t *history.Conversation) minhash.Sketch {
-	texts := make([][]string, len(t.Turns))
-	for i := range t.Turns {
-		texts[i] = strings.Fields(strings.ToLower(t.Turns[i].Text))
-	}
-	return minhash.Of(texts...)
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/folkmoot/moot/replay/history"
 )
 
-// A decision is a recorded decision of an agent to speak or to be silent.
+// A decision is a recorded one of an agent to speak or to be silent.
 type decision struct {
 	x     [adaptive.HeadFeatures]float64
-	speak float64 // 1, or 0 for silence
+	speak bool
 }
 
 // A Silence says how well recorded decisions to speak or to be silent are predicted,
@@ -38,28 +38,19 @@ type Calls = []float64
 func Balanced(c Calls) float64 { return 1 - (c[1]/c[0]+c[3]/c[2])/2 }
 
 // callsOf counts the decisions by odds, of which a half or more is to speak.
-func callsOf(all []decision, odds func(*decision) float64) Calls {
+func callsOf(all []decision, odds func([adaptive.HeadFeatures]float64) float64) Calls {
 	c := make(Calls, 4)
-	for i := range all {
-		kind := 2 * int(all[i].speak)
-		c[kind]++
-		c[kind+1] += math.Abs(all[i].speak - is(odds(&all[i]) >= .5))
+	for _, d := range all {
+		of := c[:2]
+		if d.speak {
+			of = c[2:]
+		}
+		of[0]++
+		if d.speak != (odds(d.x) >= .5) {
+			of[1]++
+		}
 	}
 	return c
-}
-
-// recorded returns the recorded decisions of a talk where people outnumber the agents, as
-// the policy sees them in replay.
-func recorded(talk *history.Conversation) (all []decision, err error) {
-	p := adaptive.New()
-	err = walk(talk, decided, func(in *policy.Input, at *history.Point) policy.JSON {
-		x, ok, state := p.Silence(in, at.History.NameOf(history.Choice(at.Asked)))
-		if ok {
-			all = append(all, decision{x, is(at.Truth.Speaks())})
-		}
-		return state
-	})
-	return all, err
 }
 
 // mostParts is into how many parts talks are dealt at most to measure a head. With
@@ -73,7 +64,15 @@ const mostParts = 20
 func LearnSilence(talks []*history.Conversation) (*adaptive.Head, *Silence, error) {
 	var asked [][]decision
 	for _, t := range talks {
-		all, err := recorded(t)
+		var all []decision
+		p := adaptive.New()
+		err := walk(t, decided, func(in *policy.Input, at *history.Point) policy.JSON {
+			s, state := p.Study(in, at.History.NameOf(history.Choice(at.Asked)))
+			if s.Asked {
+				all = append(all, decision{s.Silence, at.Truth.Speaks()})
+			}
+			return state
+		})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -88,7 +87,7 @@ func LearnSilence(talks []*history.Conversation) (*adaptive.Head, *Silence, erro
 	return head, s, nil
 }
 
-// learnHead trains a head on the decisions of some talks.
+// learnHead trains a head on the decisions of some talks, and measures it.
 func learnHead(asked [][]decision) (*adaptive.Head, *Silence) {
 	s := &Silence{Talks: len(asked), Decisions: len(slices.Concat(asked...))}
 	sum, heads := make(Calls, 4), make([]*adaptive.Head, min(s.Talks, mostParts))
@@ -104,8 +103,8 @@ func learnHead(asked [][]decision) (*adaptive.Head, *Silence) {
 		}
 	}
 	for i, all := range asked {
-		s.Untaught = append(s.Untaught, callsOf(all, func(d *decision) float64 { return d.x[0] }))
-		s.Taught = append(s.Taught, callsOf(all, func(d *decision) float64 { return heads[i%mostParts].Odds(d.x) }))
+		s.Untaught = append(s.Untaught, callsOf(all, (*adaptive.Head)(nil).Odds))
+		s.Taught = append(s.Taught, callsOf(all, heads[i%mostParts].Odds))
 		for k, n := range s.Taught[i] {
 			sum[k] += n
 		}
@@ -117,30 +116,22 @@ func learnHead(asked [][]decision) (*adaptive.Head, *Silence) {
 	return fitHead(slices.Concat(asked...)), s
 }
 
-func is(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // headPull is the L2 regularisation of a head, without its constant.
 const headPull = 1
 
 // fitHead fits a logistic model. Both kinds of decisions weigh the same in total. It
 // returns nil if there is but one.
 func fitHead(all []decision) *adaptive.Head {
-	var n [2]float64
+	n := map[bool]float64{}
 	for _, d := range all {
-		n[int(d.speak)]++
+		n[d.speak]++
 	}
-	if n[0] == 0 || n[1] == 0 {
+	if len(n) < 2 {
 		return nil
 	}
 	var examples []logistic.Example
-	for i := range all {
-		d := &all[i]
-		examples = append(examples, logistic.Example{X: d.x[:], Positive: d.speak == 1, Weight: (n[0] + n[1]) / 2 / n[int(d.speak)]})
+	for _, d := range all {
+		examples = append(examples, logistic.Example{X: d.x[:], Positive: d.speak, Weight: float64(len(all)) / 2 / n[d.speak]})
 	}
 	w := &adaptive.Head{}
 	for i, f := range logistic.Fit(examples, adaptive.HeadFeatures, headPull) {

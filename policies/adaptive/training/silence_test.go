@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"testing"
 
 	"github.com/folkmoot/moot/policies/adaptive"
@@ -13,8 +12,8 @@ import (
 	"github.com/folkmoot/moot/replay/history"
 )
 
-// game is a talk of four people and an agent that speaks whenever it was named since
-// its own turn, and is silent otherwise. The talk has these decisions, or it has none.
+// game is a talk of four people and an agent that speaks after long silences, and only if
+// something was said since its previous decision. The talk has these decisions, or none.
 func game(id, decisions string) *history.Conversation {
 	c := &history.Conversation{ID: id, Participants: []history.Participant{{ID: "bot", Kind: "agent"}}}
 	for _, p := range []string{"ann", "bo", "cy", "di"} {
@@ -24,15 +23,19 @@ func game(id, decisions string) *history.Conversation {
 		c.Turns = append(c.Turns, history.Turn{Speaker: by, Text: text})
 	}
 	for k := range 30 {
-		text, does := fmt.Sprint("well ", k), false
-		if k%5 == 2 {
-			text, does = "bot, what do you think?", decisions != "silences"
+		say(c.Participants[1+k%4].ID, fmt.Sprint("well ", k))
+		speaks, asked := k%10 == 2 && decisions != "silences", 0
+		switch {
+		case decisions == "":
+		case k%10 == 2:
+			asked = 1
+		case k%10 == 7:
+			asked = 4 // nothing is new after the first one
 		}
-		say(c.Participants[1+k%4].ID, text)
-		if decisions != "" {
-			c.Decisions = append(c.Decisions, history.Decision{Before: len(c.Turns), Agent: "bot", Speak: does})
+		for range asked {
+			c.Decisions = append(c.Decisions, history.Decision{Before: len(c.Turns), Agent: "bot", Speak: speaks})
 		}
-		if does {
+		if speaks {
 			say("bot", "not much")
 		}
 	}
@@ -45,11 +48,10 @@ func TestLearnSilence(t *testing.T) {
 	t.Parallel()
 	talks := []*history.Conversation{game("1", "both"), game("2", "both"), game("3", "")}
 	head, s := learnSilence(t, talks...)
-	if len(s.Taught) != 2 || len(s.Untaught) != 2 || Balanced(s.Untaught[0]) > .9 {
+	if len(s.Taught) != 2 || len(s.Untaught) != 2 || Balanced(s.Taught[0]) < Balanced(s.Untaught[0])+.2 {
 		t.Errorf("taught %v, untaught %v", s.Taught, s.Untaught)
 	}
-	s.Taught, s.Untaught = nil, nil
-	if want := (&Silence{Talks: 2, Decisions: 60, Learned: true, Balanced: 1}); head == nil || !reflect.DeepEqual(s, want) {
+	if head == nil || s.Talks != 2 || s.Decisions != 30 || !s.Learned || s.Balanced < .8 {
 		t.Fatalf("%v, %+v", head, s)
 	}
 	if again, _ := learnSilence(t, talks...); *again != *head {

@@ -59,7 +59,7 @@ func TestFigures(t *testing.T) {
 		if len(near) > 0 {
 			fmt.Printf("| %s: %d near duplicates left out |\n", set.Name, len(near))
 		}
-		r, err := Measure(t.Context(), talks, 5, nil)
+		r, err := Measure(t.Context(), talks, 5, func(float64) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,12 +91,16 @@ var trained = map[string]float64{
 // line is a row of the table.
 func line(name string, s *score.Result, state int, design map[string]float64) string {
 	accuracy, interval := 100*s.Accuracy, s.Intervals["accuracy"]
+	within := "" // too few talks
+	if !interval[0].IsNone() {
+		within = fmt.Sprintf(" [%.1f, %.1f]", 100*interval[0], 100*interval[1])
+	}
 	difference := "| |"
 	if d := design[name]; d > 0 {
 		difference = fmt.Sprintf("| %.2f | %+.2f", d, float64(accuracy)-d)
 	}
-	return fmt.Sprintf("| %s | %d | %.2f [%.1f, %.1f] %s | %.4f | %.1f / %.1f / %.1f | %.1f | %d |",
-		name, s.Decisions, accuracy, 100*interval[0], 100*interval[1], difference, s.MRR,
+	return fmt.Sprintf("| %s | %d | %.2f%s %s | %.4f | %.1f / %.1f / %.1f | %.1f | %d |",
+		name, s.Decisions, accuracy, within, difference, s.MRR,
 		100*s.Risk.At(25), 100*s.Risk.At(50), 100*s.Risk.At(75), 100*s.Risk.ECE, state)
 }
 
