@@ -18,6 +18,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/command"
 	"github.com/folkmoot/moot/endpoints/ndjson"
 	"github.com/folkmoot/moot/endpoints/openai"
+	"github.com/folkmoot/moot/endpoints/relay/bus"
 	"github.com/folkmoot/moot/endpoints/relay/device"
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 	"github.com/folkmoot/moot/endpoints/relay/hold"
@@ -363,6 +364,9 @@ func (w Wiring) tokenFile(url string) (string, error) {
 
 // Relay makes a relay server.
 func (w Wiring) Relay(c server.Config) (*server.Server, error) { return server.New(c) }
+
+// RelayBus connects a relay to the others of its group.
+func (w Wiring) RelayBus(c bus.Config) (*bus.Bus, error) { return bus.Connect(c) }
 
 // Watcher makes a watcher of a room on another owner's device.
 func (w Wiring) Watcher(c spectate.ClientConfig) *spectate.Client { return spectate.NewClient(c) }

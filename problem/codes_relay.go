@@ -10,6 +10,7 @@ var relayCodes = []Meaning{
 	{"RELAY-HOST", usage, "The relay must know the host in its URL, because logins are bound to it.", "Give --host relay.example.org, with the port if the URL has one."},
 	{"RELAY-LISTEN", failure, "The relay cannot listen on its address.", "Choose another with --listen. Port 0 takes a free one."},
 	{"RELAY-MANY", failure, "This device is connected to 64 relays, which is the most.", "Remove peers that are met at relays of their own."},
+	{"RELAY-NATS", usage, "The URL of the NATS servers of a group of relays is wrong.", "Give their addresses with commas between them: nats://one:4222,nats://two:4222."},
 	{"RELAY-OFFLINE", failure, "This device went offline before something was done.", "Try it again."},
 	{"RELAY-PLAIN", usage, "The connection would not be encrypted. Messages are, but the network would see which devices exchange them.", "Use TLS (wss://, with --cert and --key or a proxy in front), or allow it with --plain."},
 	{"RELAY-REJECTED", denied, "The relay does not let this device in.", "auth: use the URL that the relay prints. token: ask the operator of the relay. version: use the relay's release of moot."},

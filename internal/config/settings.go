@@ -86,6 +86,7 @@ var settingKeys = []settingKey{
 	{name: "relay.devices", env: "MOOT_RELAY_DEVICES", kind: isFile, doc: "file with the devices that the relay admits", field: func(s *Settings) *string { return &s.Relay.Devices }},
 	{name: "relay.cert", env: "MOOT_RELAY_CERT", kind: isFile, doc: "file with the TLS certificate of the relay", field: func(s *Settings) *string { return &s.Relay.Cert }},
 	{name: "relay.key", env: "MOOT_RELAY_KEY", kind: isFile, doc: "file with the key of the certificate", field: func(s *Settings) *string { return &s.Relay.Key }},
+	{name: "relay.nats", env: "MOOT_RELAY_NATS", kind: isURL, doc: "URL of the NATS servers that connect several relays, such as nats://user:password@host:4222", field: func(s *Settings) *string { return &s.Relay.NATS }},
 	{name: "relay.url", env: "MOOT_RELAY_URL", kind: isText, doc: "relay of this device", field: func(s *Settings) *string { return &s.RelayURL }},
 	{name: "relay.token", env: "MOOT_RELAY_TOKEN", kind: isFile, doc: "file with the token for the relay of relay.url; better use relay.tokens", field: func(s *Settings) *string { return &s.TokenFile }},
 	{name: "device.passphrase", env: "MOOT_DEVICE_PASSPHRASE", kind: isFile, doc: "file with the passphrase of the device's sealed keys; without it moot asks", field: func(s *Settings) *string { return &s.PassphraseFile }},
@@ -190,9 +191,21 @@ func (k settingKey) setting(v *viper.Viper, flags *pflag.FlagSet, file string) (
 	return s, s.makeAbsolute(base)
 }
 
-// HidePassword returns the scheme, host and path of a URL: what may be shown of one that
-// can hold a password.
+// HidePassword returns the scheme, host and path of a URL, or of several with commas
+// between them: what may be shown of one that can hold a password.
 func HidePassword(address string) string {
+	all := strings.Split(address, ",")
+	for i := range all {
+		if len(all) > 1 && !strings.Contains(all[i], "://") { // the rest of a password with a comma
+			all[i] = "..."
+			continue
+		}
+		all[i] = hidePassword(all[i])
+	}
+	return strings.Join(all, ",")
+}
+
+func hidePassword(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		scheme, _, _ := strings.Cut(address, "://")
@@ -370,6 +383,7 @@ type Relay struct {
 	Cert    string // file
 	Key     string // file
 	Metrics string // address; "" disables metrics
+	NATS    string // URL of the servers of a group of relays; "" for a relay alone
 }
 
 // Server holds the settings of `moot serve`. Files are absolute paths; "" means

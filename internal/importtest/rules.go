@@ -70,6 +70,7 @@ var rules = []rule{
 	{pkg: "endpoints/allow", may: "endpoints/endpoint"},
 	{pkg: "endpoints/check", may: "endpoints/endpoint room"}, // linked into the command, so not the suite
 	{pkg: "endpoints/endpointtest", may: "endpoints/endpoint endpoints/check room"},
+	{pkg: "endpoints/relay/bus", may: "endpoints/relay/frame"},
 	{pkg: "endpoints/relay/envelope", may: "internal/strict", bare: true},
 	{pkg: "endpoints/relay/identity", may: "endpoints/relay/frame internal/flock internal/strict"},
 	{pkg: "endpoints/relay/session", may: "endpoints/relay/identity internal/strict"},
@@ -179,15 +180,15 @@ var reserves = []reserve{
 	{"github.com/yuin/goldmark/...", "internal/page"},
 	{"github.com/microcosm-cc/bluemonday", "internal/page"},
 	{"modernc.org/sqlite/...", "room/log/sqlite"},
-	{"github.com/nats-io/nats.go/...", "internal/natsserver room/log/jetstream"},
-	{"github.com/nats-io/nats-server/...", "internal/natsserver room/log/jetstream"}, // there in its tests
+	{"github.com/nats-io/nats.go/...", "internal/natsserver room/log/jetstream endpoints/relay/bus"},
+	{"github.com/nats-io/nats-server/...", "internal/natsserver room/log/jetstream endpoints/relay/relaytest"}, // in the last two only for tests
 	{"github.com/jackc/pgx/v5/...", "room/log/postgres"},
 	{"github.com/anishathalye/porcupine", "room/log/logtest room/coordinator test/cluster"}, // in tests
 }
 
 // wired are the packages whose constructors may be called by wire.go of the
 // root package only: one file shows the concrete types of the program.
-const wired = "room/log/* plugins endpoints/a2a endpoints/acp endpoints/ndjson endpoints/command endpoints/openai endpoints/scripted endpoints/session endpoints/relay endpoints/relay/client endpoints/relay/device " +
+const wired = "room/log/* plugins endpoints/a2a endpoints/acp endpoints/ndjson endpoints/command endpoints/openai endpoints/scripted endpoints/session endpoints/relay endpoints/relay/bus endpoints/relay/client endpoints/relay/device " +
 	"endpoints/relay/seat endpoints/relay/server endpoints/relay/hold endpoints/relay/session endpoints/relay/share endpoints/relay/spectate"
 
 // mayConstruct are the exceptions: the parts of the relay construct each

@@ -31,6 +31,10 @@ type Config struct {
 	// TrustedProxies are the proxies whose X-Forwarded-For is trusted.
 	TrustedProxies []netip.Prefix
 
+	// Bus connects the relay to others, which are then one with it. nil: it is
+	// the only one. The caller closes it after Serve.
+	Bus Bus
+
 	Limits Limits
 
 	// Log receives one record per connection, without payloads, tokens,

@@ -30,6 +30,7 @@ type conn struct {
 
 	id         frame.ID          // set by the login
 	token      [sha256.Size]byte // hash of the token of the login
+	registered time.Time         // the login was accepted
 	placed     bool              // it has a place
 	queue      *sendQueue
 	senders    senderFilter

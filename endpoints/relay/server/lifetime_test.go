@@ -18,9 +18,15 @@ import (
 	"github.com/folkmoot/moot/endpoints/relay/server"
 )
 
-// count reads a counter.
-func (r *relay) count(name string) int {
+// count reads a counter, of a group the sum.
+func (r *relay) count(name string) (n int) {
 	r.t.Helper()
+	for _, one := range r.group {
+		n += one.count(name)
+	}
+	if r.group != nil {
+		return n
+	}
 	w := httptest.NewRecorder()
 	r.server.Metrics().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	b, err := io.ReadAll(w.Body)
@@ -31,7 +37,7 @@ func (r *relay) count(name string) int {
 	if m == nil {
 		r.t.Fatalf("no %s in\n%s", name, b)
 	}
-	n, err := strconv.Atoi(string(m[1]))
+	n, err = strconv.Atoi(string(m[1]))
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -13,14 +13,16 @@ type counter = *metrics.Counter
 // serverMetrics are the counters of the relay. They do not distinguish devices
 // or addresses.
 type serverMetrics struct {
-	set                           *metrics.Set
-	connections, logins, replaced counter
-	framesIn, framesOut           counter
-	bytesIn, bytesOut             counter // of ended connections
-	byteWaits, frameWaits         counter
-	slow, violations, evicted     counter
-	rejects                       [frame.RejectVersion + 1]counter
-	gone                          [frame.GoneQueueFull + 1]counter
+	set                            *metrics.Set
+	connections, logins, replaced  counter
+	framesIn, framesOut            counter
+	bytesIn, bytesOut              counter // of ended connections
+	byteWaits, frameWaits          counter
+	slow, violations, evicted      counter
+	groupIn, groupOut, groupUnsent counter // frames of the group
+	moved, malformed               counter
+	rejects                        [frame.RejectVersion + 1]counter
+	gone                           [frame.GoneQueueFull + 1]counter
 }
 
 func newServerMetrics(devices func() int) serverMetrics {
@@ -39,6 +41,11 @@ func newServerMetrics(devices func() int) serverMetrics {
 		slow:        set.NewCounter("moot_relay_slow_readers_total"),
 		evicted:     set.NewCounter("moot_relay_half_open_evicted_total"),
 		violations:  set.NewCounter("moot_relay_violations_total"),
+		groupIn:     set.NewCounter(`moot_relay_nats_frames_total{direction="in"}`),
+		groupOut:    set.NewCounter(`moot_relay_nats_frames_total{direction="out"}`),
+		groupUnsent: set.NewCounter("moot_relay_nats_unsent_total"),
+		malformed:   set.NewCounter("moot_relay_nats_malformed_total"),
+		moved:       set.NewCounter("moot_relay_moved_total"),
 	}
 	for code := frame.RejectAuth; code <= frame.RejectVersion; code++ {
 		c.rejects[code] = set.NewCounter(fmt.Sprintf("moot_relay_rejects_total{code=%q}", code))

@@ -34,6 +34,7 @@ type Server struct {
 	metrics    serverMetrics
 	lastNumber atomic.Uint64 // number of the last connection, for the log
 	queued     atomic.Int64  // bytes queued for all destinations
+	group      *group        // the other relays that are one with this; nil without
 
 	mu      sync.RWMutex
 	devices map[frame.ID]*conn
@@ -57,6 +58,9 @@ func New(cfg Config) (*Server, error) {
 	s.metrics = newServerMetrics(func() int { return len(s.connected()) })
 	s.halfOpen = newHalfOpenPool(s.limits, proxies(cfg.TrustedProxies).contain, s.metrics.evicted)
 	s.closing, s.close = context.WithCancel(context.Background())
+	if cfg.Bus != nil {
+		s.group = newGroup(s, cfg.Bus)
+	}
 	return s, nil
 }
 
@@ -85,6 +89,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		TLSNextProto:      map[string]func(*http.Server, *tls.Conn, http.Handler){},
 	}
 	h.SetKeepAlivesEnabled(false)
+	endGroup := s.group.start()
+	defer endGroup()
 	failed := make(chan error, 1)
 	go func() { failed <- h.Serve(l) }()
 	var err error
@@ -208,17 +214,30 @@ func (s *Server) forward(from *conn, b []byte) {
 	size := len(b)
 	to := frame.Readdress(b, from.id)
 	from.senders.expect(to)
-	switch dst := s.device(to); {
-	case dst == nil:
-		s.notifyGone(from, to, frame.GoneNotHere)
-	case !dst.senders.admit(from.id):
-		s.notifyGone(from, to, frame.GoneNotAllowed)
-	case !dst.queue.push(b, s.limits):
-		s.notifyGone(from, to, frame.GoneQueueFull)
+	reason, ok := s.deliver(from.id, to, b)
+	if !ok && reason == frame.GoneNotHere {
+		reason, ok = s.group.send(from.id, to, b)
+	}
+	if !ok {
+		s.notifyGone(from, to, reason)
 	}
 	if s.cfg.LogPeers && s.log.Enabled(context.Background(), slog.LevelDebug) {
 		s.log.Debug("frame", "from", s.aliases.alias(from.id), "to", s.aliases.alias(to), "bytes", size)
 	}
+}
+
+// deliver queues a RECV for a device that is connected here, or returns why not.
+// It takes ownership of b if it returns true.
+func (s *Server) deliver(from, to frame.ID, b []byte) (reason frame.GoneReason, ok bool) {
+	switch dst := s.device(to); {
+	case dst == nil:
+		return frame.GoneNotHere, false
+	case !dst.senders.admit(from):
+		return frame.GoneNotAllowed, false
+	case !dst.queue.push(b, s.limits):
+		return frame.GoneQueueFull, false
+	}
+	return 0, true
 }
 
 // notifyGone tells an endpoint that a frame was not forwarded.
@@ -227,9 +246,10 @@ func (s *Server) notifyGone(from *conn, to frame.ID, reason frame.GoneReason) {
 	from.sendNotice(frame.Gone{To: to, Reason: reason})
 }
 
-// register makes c the connection of its device and ends an older one. It
-// reports false if the relay is shutting down.
+// register makes c the connection of its device and ends an older one, also at
+// the other relays of the group. It reports false if the relay is shutting down.
 func (s *Server) register(c *conn) bool {
+	c.registered = time.Now()
 	s.mu.Lock()
 	if s.closing.Err() != nil {
 		s.mu.Unlock()
@@ -242,6 +262,7 @@ func (s *Server) register(c *conn) bool {
 	if old != nil {
 		old.endReplaced()
 	}
+	s.group.join(c.id)
 	s.log.Info("login", "conn", c.number, "device", s.aliases.alias(c.id))
 	return true
 }
@@ -249,20 +270,29 @@ func (s *Server) register(c *conn) bool {
 // unregister removes c. Unless a newer connection has replaced it, devices that
 // have sent to this device receive GONE.
 func (s *Server) unregister(c *conn) {
-	s.mu.Lock()
-	last := s.devices[c.id] == c
-	if last {
-		delete(s.devices, c.id)
-	}
-	s.mu.Unlock()
-	if !last {
+	if !s.remove(c) {
 		return
 	}
+	s.group.leave(c.id)
 	for _, id := range c.senders.senders() {
 		if peer := s.device(id); peer != nil {
 			s.notifyGone(peer, c.id, frame.GoneDisconnected)
+		} else {
+			s.group.notifyGone(id, c.id, frame.GoneDisconnected)
 		}
 	}
+}
+
+// remove makes c no longer the connection of its device. It reports false if it
+// was not.
+func (s *Server) remove(c *conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.devices[c.id] != c {
+		return false
+	}
+	delete(s.devices, c.id)
+	return true
 }
 
 // tryFor is how long endpoints should retry after a RESTART.

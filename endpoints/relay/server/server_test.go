@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,6 +34,8 @@ type network struct {
 	host   string
 	listen func() (net.Listener, error)
 	dial   func(ctx context.Context, network, addr string) (net.Conn, error)
+	more   func() network // another one, for another relay of a group
+	memory bool
 }
 
 // loopback returns a real network. memory returns one that works under
@@ -43,29 +46,66 @@ func loopback(t testing.TB) network {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return network{l.Addr().String(), func() (net.Listener, error) { return l, nil }, new(net.Dialer).DialContext}
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, l.Addr().String())
+	}
+	return network{host: l.Addr().String(), listen: func() (net.Listener, error) { return l, nil }, dial: dial, more: func() network { return loopback(t) }}
 }
 
 func memory(n *relaytest.Network) network {
 	return network{
-		relaytest.Host, func() (net.Listener, error) { return n.Listen(), nil },
-		func(ctx context.Context, _, addr string) (net.Conn, error) { return n.Dial(ctx, addr) },
+		host: relaytest.Host, listen: func() (net.Listener, error) { return n.Listen(), nil },
+		dial: func(ctx context.Context, _, addr string) (net.Conn, error) { return n.Dial(ctx, addr) },
+		more: func() network { return memory(relaytest.NewNetwork()) }, memory: true,
 	}
 }
 
-// A relay is a server under test.
+// A relay is a server under test, or a group of them.
 type relay struct {
 	network
 	t      testing.TB
 	server *server.Server
-	stop   func() // shuts the relay down and waits
+	stop   func() // shuts the relays down and waits
+
+	group  []*relay // all of them; nil without others
+	dialed *int     // how often the group was dialed
 }
 
+// start starts a relay, or as many as inGroups says. All of them have the name of
+// the first.
 func start(t testing.TB, n network, cfg server.Config) *relay {
 	t.Helper()
 	if cfg.Hosts == nil {
 		cfg.Hosts = []string{n.host}
 	}
+	if groups == nil {
+		return startOne(t, n, cfg)
+	}
+	join := groups.join(t, n.memory)
+	first := n.host
+	all := make([]*relay, groups.size)
+	for i := range all {
+		if i > 0 {
+			n = n.more()
+			n.host = first
+		}
+		cfg.Bus = join()
+		all[i] = startOne(t, n, cfg)
+	}
+	r := *all[0]
+	r.group, r.dialed = all, new(int)
+	r.stop = func() {
+		var stopped sync.WaitGroup
+		for _, one := range all {
+			stopped.Go(one.stop)
+		}
+		stopped.Wait()
+	}
+	return &r
+}
+
+func startOne(t testing.TB, n network, cfg server.Config) *relay {
+	t.Helper()
 	s, err := server.New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -77,18 +117,13 @@ func start(t testing.TB, n network, cfg server.Config) *relay {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, l) }()
-	ended := false
 	r := &relay{network: n, t: t, server: s}
-	r.stop = func() {
+	r.stop = sync.OnceFunc(func() {
 		cancel()
-		if ended {
-			return
-		}
-		ended = true
 		if err := <-done; err != nil {
 			t.Errorf("serving: %v", err)
 		}
-	}
+	})
 	t.Cleanup(r.stop)
 	return r
 }
@@ -117,6 +152,11 @@ func (e *endpoint) id() frame.ID { return idOf(e.key) }
 // dial connects without logging in.
 func (r *relay) dial() *endpoint {
 	r.t.Helper()
+	if r.group != nil { // each in turn
+		one := r.group[*r.dialed%len(r.group)]
+		*r.dialed++
+		return one.dial()
+	}
 	d := websocket.Dialer{NetDialContext: r.network.dial, Subprotocols: []string{frame.Subprotocol}}
 	ws, _, err := d.Dial("ws://"+r.host+"/", nil)
 	if err != nil {
@@ -317,6 +357,7 @@ func TestConfig(t *testing.T) {
 // from returns the relay as reached from another address.
 func (r *relay) from(n *relaytest.Network, addr string) *relay {
 	other := *r
+	other.group = nil
 	other.network.dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return n.DialFrom(ctx, netip.MustParseAddr(addr))
 	}

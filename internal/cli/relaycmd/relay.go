@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot/endpoints/relay/bus"
 	"github.com/folkmoot/moot/endpoints/relay/frame"
 	"github.com/folkmoot/moot/endpoints/relay/server"
 	"github.com/folkmoot/moot/internal/config"
@@ -40,10 +41,16 @@ func newRelayCmd(a *commands) *cobra.Command {
 			"Its URL goes to stdout when it is ready. An interrupt ends it gracefully: devices\n" +
 			"are told to come back. At SIGHUP it reads the files of tokens and devices again,\n" +
 			"and disconnects devices that may not log in any more.\n\n" +
-			"Without a certificate it listens on this machine only, for a proxy in front.",
+			"Without a certificate it listens on this machine only, for a proxy in front.\n\n" +
+			"With --nats, all relays that use the same NATS servers are one: devices reach each\n" +
+			"other whichever of them they are connected to. A path in the URL names the group,\n" +
+			"so that several groups can use the same servers. NATS carries what the relay does:\n" +
+			"encrypted frames and ids of devices. A password is better in MOOT_RELAY_NATS or in\n" +
+			"relay.nats of the settings file, because other users can see arguments.",
 		Example: "  moot relay --open\n" +
 			"  moot relay --host relay.example.org --tokens tokens.txt\n" +
-			"  moot relay --listen :443 --host relay.example.org --cert cert.pem --key key.pem --devices devices.txt",
+			"  moot relay --listen :443 --host relay.example.org --cert cert.pem --key key.pem --devices devices.txt\n" +
+			"  moot relay --host relay.example.org --tokens tokens.txt --nats nats://one:4222,nats://two:4222",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.fillIn(cmd, a.Settings.Relay)
@@ -67,6 +74,7 @@ func (f *relayFlags) define(cmd *cobra.Command) {
 	fl.BoolVar(&f.plain, "plain", false, "listen without TLS on other than loopback addresses too, as for a proxy on another machine")
 	fl.StringArrayVar(&f.proxies, "trusted-proxy", nil, "network of a proxy whose X-Forwarded-For is believed, as 10.0.0.0/8; can be repeated")
 	fl.StringVar(&f.Metrics, "metrics", "", "address to serve counters for Prometheus on, at /metrics (default none)")
+	fl.StringVar(&f.NATS, "nats", "", "URL of the NATS servers that make several relays one, as nats://one:4222,nats://two:4222/group")
 	fl.BoolVar(&f.logPeers, "log-peers", false, "also log which device sends to which, under names that change daily, at level debug")
 	f.defineLimits(cmd)
 	for _, name := range []string{"tokens", "devices", "cert", "key"} {
@@ -122,6 +130,7 @@ func (f *relayFlags) fillIn(cmd *cobra.Command, s config.Relay) {
 		{"cert", &f.Cert, s.Cert},
 		{"key", &f.Key, s.Key},
 		{"metrics", &f.Metrics, s.Metrics},
+		{"nats", &f.NATS, s.NATS},
 	} {
 		if !cmd.Flags().Changed(p.flag) {
 			*p.have = p.set
@@ -135,6 +144,7 @@ type RunningRelay struct {
 	Host    string `json:"host"`   // that logins are bound to
 	Access  string `json:"access"` // open, or private
 	Metrics string `json:"metrics,omitempty"`
+	NATS    string `json:"nats,omitempty"` // without the password
 }
 
 // relay runs a relay until ctx ends.
@@ -153,12 +163,20 @@ func (a *commands) relay(ctx context.Context, f relayFlags) error {
 		return err
 	}
 	cfg.Hosts = hosts
+	r := RunningRelay{URL: u, Host: hosts[0], Access: "private"}
+	if f.NATS != "" {
+		b, err := a.Wiring().RelayBus(bus.Config{URL: f.NATS, Log: a.Log})
+		if err != nil {
+			return err
+		}
+		defer b.Close()
+		cfg.Bus, r.NATS = b, config.HidePassword(f.NATS)
+	}
 	s, err := a.Wiring().Relay(cfg)
 	if err != nil {
 		return relayProblem(err)
 	}
 	a.OnHangup(func() { a.reload(f, s) })
-	r := RunningRelay{URL: u, Host: hosts[0], Access: "private"}
 	if f.open {
 		r.Access = "open"
 	}
