@@ -207,12 +207,9 @@ func TestSeatOnAnotherDeviceKills(t *testing.T) {
 		kills = n
 	}
 	ann, bob := owner(t, map[string]string{"room.yaml": seatedRoom}), owner(t, nil)
-	relay := "ws://127.0.0.1:" + freePort(t)
-	startRelay := func() *running {
-		r := ann.start("relay", "--listen", strings.TrimPrefix(relay, "ws://"), "--open")
-		r.until(t, "ws://")
-		return r
-	}
+	port := freePort(t)
+	relay := "ws://127.0.0.1:" + port
+	startRelay := func() *running { return startRelay(t, ann, port) }
 	r := startRelay()
 	d := ann.serve()
 	id := ann.create(t, d, seatedRoom)

@@ -54,15 +54,22 @@ type two struct {
 
 func newTwo(t *testing.T, agent string) *two {
 	t.Helper()
+	w := newOwners(t, agent)
+	w.startRelay()
+	w.pair()
+	w.startShare()
+	return w
+}
+
+// newOwners returns the owners without a relay.
+func newOwners(t *testing.T, agent string) *two {
+	t.Helper()
 	w := &two{t: t, ann: newWorkbench(t, map[string]string{"room.yaml": sharedRoom}), bob: newWorkbench(t, map[string]string{"agent.sh": agent})}
 	for _, b := range []*workbench{w.ann, w.bob} {
 		b.env = append(b.env, "MOOT_CONFIG="+filepath.Join(b.dir, "config.yaml"))
 		b.write("config.yaml", "")
 	}
 	w.port = freePort(t)
-	w.startRelay()
-	w.pair()
-	w.startShare()
 	return w
 }
 
@@ -96,8 +103,7 @@ func (w *workbench) write(name, text string) {
 
 func (w *two) startRelay() {
 	w.t.Helper()
-	w.relay = w.ann.start("relay", "--listen", "127.0.0.1:"+w.port, "--open", "--log-level", "debug")
-	w.relay.until(w.t, "ws://")
+	w.relay = startRelay(w.t, w.ann, w.port)
 }
 
 func (w *two) startShare() {

@@ -64,8 +64,7 @@ func newWatchers(t *testing.T) *watchers {
 
 func (w *watchers) startRelay() {
 	w.t.Helper()
-	w.relay = w.ann.start("relay", "--listen", "127.0.0.1:"+w.port, "--open", "--log-level", "debug")
-	w.relay.until(w.t, "ws://")
+	w.relay = startRelay(w.t, w.ann, w.port)
 }
 
 // guest is a device that ann has invited.

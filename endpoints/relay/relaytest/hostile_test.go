@@ -25,6 +25,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var _ session.Transport = (*client.Client)(nil)
 
+// relaysOfTestbed is how many relays the honest one of a testbed consists of.
+var relaysOfTestbed = 1
+
 // A testbed is an honest relay behind a hostile one, with devices. It runs
 // under synctest.
 type testbed struct {
@@ -53,20 +56,31 @@ func newTestbed(t *testing.T, mangle Mangle) *testbed {
 	return w
 }
 
+// startRelay starts the honest relay. Of several that are one, each connection
+// comes to any.
 func (w *testbed) startRelay() {
 	w.t.Helper()
-	s, err := server.New(server.Config{Hosts: []string{relaytest.Host}, Open: true, Limits: server.Limits{LoginBurst: 1000}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	l := w.back.Listen()
-	go func() { done <- s.Serve(ctx, l) }()
+	done := make(chan error, relaysOfTestbed)
+	hub := relaytest.NewBusHub()
+	for range relaysOfTestbed {
+		cfg := server.Config{Hosts: []string{relaytest.Host}, Open: true, Limits: server.Limits{LoginBurst: 1000}}
+		if relaysOfTestbed > 1 {
+			cfg.Bus = hub.Join()
+		}
+		s, err := server.New(cfg)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		l := w.back.Listen()
+		go func() { done <- s.Serve(ctx, l) }()
+	}
 	w.stopRelay = sync.OnceFunc(func() {
 		cancel()
-		if err := <-done; err != nil {
-			w.t.Error(err)
+		for range cap(done) {
+			if err := <-done; err != nil {
+				w.t.Error(err)
+			}
 		}
 	})
 }

@@ -33,6 +33,14 @@
 // of their own, in which new ones replace the oldest. A device that the destination has not written to
 // may send a few frames a minute.
 //
+// # Groups
+//
+// With a Bus, several relays are one. A relay subscribes for the devices that are
+// connected to it, and sends frames for others over the bus. Each limit of a device
+// is applied where the device is connected. A login is announced, so that the other
+// relays end older connections of the device. Without the bus, devices of the same
+// relay reach each other, and senders are told that others are not there.
+//
 // # Privacy
 //
 // The log has one line per connection with times, bytes, frames and a reason,
