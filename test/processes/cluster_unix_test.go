@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-const clusterRoom = `version: room/v1
+const embeddedRoom = `version: room/v1
 name: names
 policy: {use: round-robin}
 limits: {maxTurns: 4}
@@ -33,7 +33,7 @@ type clusterBench struct {
 // newClusterBench makes the folders of machines on ports of this one.
 func newClusterBench(t *testing.T) *clusterBench {
 	t.Helper()
-	b := &clusterBench{workbench: newWorkbench(t, map[string]string{"room.yaml": clusterRoom})}
+	b := &clusterBench{workbench: newWorkbench(t, map[string]string{"room.yaml": embeddedRoom})}
 	taken := map[int]bool{}
 	for _, name := range []string{"one", "two", "three"} {
 		b.addresses = append(b.addresses, fmt.Sprintf("%s=127.0.0.1:%d", name, freePorts(t, taken)))
@@ -180,4 +180,31 @@ func TestCluster(t *testing.T) {
 	b.says("two", "socket  ")
 	b.says("three", "a connection was refused: ")
 	b.verify("two", rooms...)
+}
+
+// TestUnit checks the unit for systemd, with the program's path here.
+func TestUnit(t *testing.T) {
+	verify, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("no systemd here")
+	}
+	program, err := exec.LookPath("moot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../examples/cluster/moot.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = "/usr/local/bin/moot"
+	if !strings.Contains(string(text), path) {
+		t.Fatalf("the unit does not start %s", path)
+	}
+	unit := filepath.Join(t.TempDir(), "moot.service")
+	if err := os.WriteFile(unit, []byte(strings.Replace(string(text), path, program, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(verify, "verify", unit).CombinedOutput(); err != nil || strings.Contains(string(out), "moot.service") {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
