@@ -151,33 +151,15 @@ func interval(form string, i training.Interval) string {
 }
 
 func (r *guardReport) print(w io.Writer) error {
-	fmt.Fprintf(w, "learnt from %s with a labelled error, %s", app.Count(r.Runs, "run"), app.Count(r.Turns, "turn"))
+	from := fmt.Sprintf("learnt from %s with a labelled error, %s", app.Count(r.Runs, "run"), app.Count(r.Turns, "turn"))
 	if r.Unlabelled > 0 {
-		fmt.Fprintf(w, "; %d without a label left out", r.Unlabelled)
+		from += fmt.Sprintf("; %d without a label left out", r.Unlabelled)
 	}
 	if r.Near > 0 {
-		fmt.Fprintf(w, "; %d nearly repeat another one", r.Near)
+		from += fmt.Sprintf("; %d nearly repeat another one", r.Near)
 	}
-	fmt.Fprintf(w, "\n%d folds, dealt %d times; runs of one task are in one fold\n\nerrors found at an equal share of flagged turns\n", r.Figures.Folds, r.Figures.Deals)
-	var rows [][]string
-	for _, g := range r.Figures.Groups {
-		rows = append(rows, []string{
-			term.Line(g.Name), strconv.Itoa(g.Runs), strconv.Itoa(g.Turns), percent(g.After), percent(g.Flagged), percent(g.Trivial),
-			percent(g.Guard) + interval(" [%.1f,%.1f]", g.Interval), fmt.Sprintf("%+.1f %s", 100*g.Difference, between(g.Between)),
-		})
-	}
-	if err := app.Table(w, []string{"", "RUNS", "TURNS", "AFTER", "FLAGGED", "TRIVIAL RULE", "WASTEGUARD", "DIFFERENCE"}, rows); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	rows = nil
-	for _, x := range r.Figures.At {
-		rows = append(rows, []string{
-			percent(x.Flagged), percent(x.Has), percent(x.Saved) + interval(" [%.1f,%.1f]", x.Interval), percent(x.Chance),
-			percent(x.First), fmt.Sprintf("%.2f", x.Early), percent(x.EarlyIn),
-		})
-	}
-	if err := app.Table(w, []string{"FLAGGED", "HAS THE ERROR", "SAVED", "BY CHANCE", "BY FIRST FLAG", "EARLY FLAGS A RUN", "RUNS WITH"}, rows); err != nil {
+	fmt.Fprintf(w, "%s\n%d folds, dealt %d times; runs of one task are in one fold\n\n", strings.Join(term.Wrap(from, term.Width), "\n"), r.Figures.Folds, r.Figures.Deals)
+	if err := r.tables(w); err != nil {
 		return err
 	}
 	if r.File == "" {
@@ -186,6 +168,47 @@ func (r *guardReport) print(w io.Writer) error {
 	name := term.Line(r.File)
 	_, err := fmt.Fprintf(w, "\nwrote %s, %d bytes\nnext: moot replay NEW --policy wasteguard@%s\n", name, r.Bytes, name)
 	return err
+}
+
+// groupWidth is how many characters of the name of a group fit next to its figures.
+const groupWidth = 19
+
+// tables prints the figures in tables of at most [term.Width] columns.
+func (r *guardReport) tables(w io.Writer) error {
+	var groups, found, flagged, early [][]string
+	for _, g := range r.Figures.Groups {
+		name := term.Shorten(term.Line(g.Name), groupWidth)
+		groups = append(groups, []string{name, strconv.Itoa(g.Runs), strconv.Itoa(g.Turns), percent(g.After), percent(g.Flagged)})
+		found = append(found, []string{
+			name, percent(g.Trivial), percent(g.Guard) + interval(" [%.1f,%.1f]", g.Interval),
+			fmt.Sprintf("%+.1f %s", 100*g.Difference, between(g.Between)),
+		})
+	}
+	for _, x := range r.Figures.At {
+		flagged = append(flagged, []string{
+			percent(x.Flagged), percent(x.Has), percent(x.Saved) + interval(" [%.1f,%.1f]", x.Interval), percent(x.Chance), percent(x.First),
+		})
+		early = append(early, []string{percent(x.Flagged), fmt.Sprintf("%.2f", x.Early), percent(x.EarlyIn)})
+	}
+	for i, t := range []struct {
+		title   string
+		columns []string
+		rows    [][]string
+	}{
+		{"", []string{"", "RUNS", "TURNS", "AFTER THE ERROR", "FLAGGED"}, groups},
+		{"errors found at this share of flagged turns\n", []string{"", "TRIVIAL RULE", "WASTEGUARD", "DIFFERENCE"}, found},
+		{"", []string{"FLAGGED", "HAS THE ERROR", "SAVED", "BY CHANCE", "BY FIRST FLAG"}, flagged},
+		{"", []string{"FLAGGED", "EARLY FLAGS A RUN", "RUNS WITH EARLY FLAGS"}, early},
+	} {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprint(w, t.title)
+		if err := app.Table(w, t.columns, t.rows); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
