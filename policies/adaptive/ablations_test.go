@@ -17,12 +17,11 @@ import (
 
 var (
 	printFigures = flag.Bool("figures", false, "print what leaving out each part costs in the sets of transcripts in the arguments")
-	mostTalks    = flag.Int("talks", 100, "take so many talks of each set, spread evenly")
 	withTeams    = flag.Bool("taught", true, "leave out features of teams, too")
 	withMixture  = flag.Bool("mixture", true, "leave out parts of the mixture")
 )
 
-// A set holds some talks of a file.
+// A set holds talks of a file.
 type set struct {
 	name  string
 	talks []*history.Conversation
@@ -110,15 +109,6 @@ func read(t *testing.T, path string) []set {
 	}
 	if len(sets[1].talks) == 0 {
 		sets = sets[:1]
-	}
-	for i := range sets {
-		s := &sets[i]
-		if n := len(s.talks); n > *mostTalks {
-			for k := range *mostTalks {
-				s.talks[k] = s.talks[k*n / *mostTalks]
-			}
-			s.talks = s.talks[:*mostTalks]
-		}
 	}
 	return sets
 }

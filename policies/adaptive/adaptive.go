@@ -6,10 +6,11 @@
 // speaks, and in a game names mislead. The policy is therefore a mixture of nine
 // laws, each a probability of every candidate: three habits (by recency, by
 // airtime, by sequence) with three strengths of naming each, one of which is "a
-// name means nothing here". All laws begin equal. Their weights follow Bayes' rule
-// with a fixed share (Herbster and Warmuth, Tracking the Best Expert, 1998), so
-// that the laws that predict this room's turns gain weight. Nothing is trained.
-// Settings may add one trained law for one team, the output of `moot policy learn`.
+// name means nothing here", which begin with a third of the weight of the others.
+// The weights follow Bayes' rule with a fixed share (Herbster and Warmuth, Tracking
+// the Best Expert, 1998), so that the laws that predict this room's turns gain
+// weight. Nothing is trained. Settings may add one trained law for one team, the
+// output of `moot policy learn`.
 //
 // A decision uses the files in this order: state.go decodes the state; mixture.go
 // compares the prediction with the actual speaker; room.go counts; laws.go and

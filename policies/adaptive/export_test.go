@@ -29,11 +29,6 @@ func Ablations() (mixture, features []Ablation) {
 	for s, name := range namings {
 		without("all laws "+name, func(j int) bool { return j%strengths == s })
 	}
-	for h, habit := range orders {
-		for s, naming := range namings {
-			without("the law by "+habit+", "+naming, func(j int) bool { return j == h*strengths+s })
-		}
-	}
 	set := func(name string, f *float64, to float64) {
 		mixture = append(mixture, Ablation{name, func() func() {
 			was := *f
