@@ -44,7 +44,7 @@
 //   - A policy or endpoint that panics fails in its own room only.
 //   - [log.ErrConflict] means that another process owns the room: Run returns
 //     [ErrFenced].
-//   - [log.ErrUnknown] is retried until the outcome of the append is known or
+//   - [log.ErrUnknown] is retried, with pauses, until the outcome of the append is known or
 //     the log is [log.ErrFailed].
 //   - Any other error of the log or of the audit log ends Run. Events that are
 //     not stored are never acknowledged; [Reopen] finds out which are.

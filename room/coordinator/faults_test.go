@@ -170,6 +170,42 @@ func TestHandleFails(t *testing.T) {
 	})
 }
 
+// away is a log whose server cannot be reached in the first minute of its third append.
+type away struct {
+	*memory.Log
+	err             error
+	appends, failed int
+	until           time.Time
+}
+
+func (a *away) Append(ctx context.Context, id string, after log.Pos, wake time.Time, evs ...room.Event) (log.Pos, bool, error) {
+	if a.appends++; a.appends == 3 {
+		a.until = time.Now().Add(time.Minute)
+	}
+	if time.Now().Before(a.until) {
+		if a.failed++; a.failed > 1000 {
+			return log.Pos{}, false, errFull // ends a test in which no time passes
+		}
+		return log.Pos{}, false, a.err
+	}
+	return a.Log.Append(ctx, id, after, wake, evs...)
+}
+
+// TestAppendsPause checks that an append of unknown outcome is tried again at growing
+// intervals, and stored once.
+func TestAppendsPause(t *testing.T) {
+	for _, unknown := range []error{log.ErrUnknown, errors.Join(log.ErrUnknown, log.ErrBusy)} {
+		synctest.Test(t, func(t *testing.T) {
+			l := &away{Log: &memory.Log{}, err: unknown}
+			_, err := run(t, l, rotate, count, room.Limits{MaxTurns: 5}, "a", "b")
+			if err != nil || l.failed > 100 {
+				t.Errorf("%d attempts in a minute: %v", l.failed, err)
+			}
+			has(t, l.Log, "room.stopped")
+		})
+	}
+}
+
 // TestFenced checks that a process that has lost the room stops at its next
 // append.
 func TestFenced(t *testing.T) {

@@ -202,24 +202,32 @@ func (r *Room) append(ctx context.Context, after log.Pos, wake time.Time, events
 	})
 }
 
+// The pauses between attempts to write: the first, and the longest. Each is twice as long
+// as the one before.
+const (
+	firstPause   = 10 * time.Millisecond
+	longestPause = time.Second
+)
+
 // persist calls write until its outcome is known or the log has failed.
 func (r *Room) persist(ctx context.Context, write func(context.Context) error) error {
-	for told := false; ; {
+	told := false
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		err := write(context.WithoutCancel(ctx))
 		if !errors.Is(err, log.ErrUnknown) || errors.Is(err, log.ErrFailed) {
 			return err
 		}
-		if !errors.Is(err, log.ErrBusy) {
-			continue
+		var interrupt <-chan struct{} // an append that may have been stored is not abandoned
+		if errors.Is(err, log.ErrBusy) {
+			if interrupt = r.cfg.Interrupt; !told && r.cfg.Busy != nil {
+				r.cfg.Busy(r.id, err)
+			}
+			told = true
 		}
-		if !told && r.cfg.Busy != nil {
-			r.cfg.Busy(r.id, err)
-		}
-		told = true
 		select {
-		case <-r.cfg.Interrupt:
+		case <-interrupt:
 			return err
-		default:
+		case <-time.After(pause):
 		}
 	}
 }
