@@ -38,6 +38,9 @@ func main() {
 	flag.StringVar(&p.profile, "cpuprofile", "", "file for a profile of the processor")
 	flag.StringVar(&p.heap, "heapprofile", "", "file for a profile of the heap with all live rooms, or of the growth: at its end, and at its beginning with .first")
 	flag.Parse()
+	if p.heap != "" {
+		runtime.MemProfileRate = 4 << 10 // growth is of small objects
+	}
 	if *short {
 		p.span, p.soak = 5*time.Second, 40*time.Second
 	}
