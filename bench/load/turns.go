@@ -28,6 +28,7 @@ func measureTurns(ctx context.Context, p plan, t *table) (err error) {
 	h.observe(ctx, o, p.span/2)
 	ratio := percentile(o.gaps, .5).Seconds() / percentile(o.writes, .5).Seconds()
 	t.add("latency of a durable turn of one room by its two appends, medians", "<= 1.3", "%.2f (%s by %s)", ratio, ms(percentile(o.gaps, .5)), ms(percentile(o.writes, .5)))
+	t.add("the same latency without those appends, median", "", "%s", ms(percentile(o.added(), .5)))
 	raw, err := rawAppends(ctx, h.dir, p.span/4)
 	if err != nil {
 		return err
