@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/problem"
@@ -19,6 +20,8 @@ type RoomLog interface {
 	// Restore puts a room back as it was exported, with its chain. A room that exists is
 	// [log.ErrConflict].
 	Restore(ctx context.Context, room string, entries []log.Entry) error
+	// PutBack is Restore with a wake time. imported says that the log was written elsewhere.
+	PutBack(ctx context.Context, room string, entries []log.Entry, wake time.Time, imported bool) error
 	// Imported reports whether the room was restored: its log was written elsewhere.
 	Imported(ctx context.Context, room string) (bool, error)
 	// Holder returns the id of the process of this machine that holds the room, 0 for none.

@@ -121,6 +121,7 @@ type Snapshots interface {
 type Blobs interface {
 	Blob(ctx context.Context, digest string) ([]byte, error) // ErrNotFound, ErrCorrupt
 	PutBlob(ctx context.Context, content []byte) (digest string, err error)
+	Digests(ctx context.Context) ([]string, error) // of all blobs, sorted
 }
 
 // A Redactor removes the texts of single events, or whole rooms. Redact replaces

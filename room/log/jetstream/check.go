@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"strings"
 
 	"github.com/folkmoot/moot/room/log"
 )
@@ -24,13 +23,11 @@ func (d *DB) Check(ctx context.Context) error {
 		}
 		found = errors.Join(found, err)
 	}
-	blobs, err := d.subjects(ctx, d.stream(keepStream), d.prefix+".blob.*")
+	digests, err := d.Digests(ctx)
 	found = errors.Join(found, err)
-	for _, subject := range blobs {
-		if digest, ok := decodeName(subject[strings.LastIndexByte(subject, '.')+1:]); ok {
-			_, err := d.Blob(ctx, digest)
-			found = errors.Join(found, err)
-		}
+	for _, digest := range digests {
+		_, err := d.Blob(ctx, digest)
+		found = errors.Join(found, err)
 	}
 	return found
 }

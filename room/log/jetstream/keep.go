@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/folkmoot/moot/room/log"
 )
@@ -125,6 +127,27 @@ func (d *DB) putBlob(ctx context.Context, digest string, content []byte) error {
 		}
 	}
 	return err
+}
+
+// Digests implements [log.Blobs].
+func (d *DB) Digests(ctx context.Context) ([]string, error) {
+	ctx, done, err := d.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	stored, err := d.subjects(ctx, d.stream(keepStream), d.prefix+".blob.*")
+	if err != nil {
+		return nil, unreachable("stream "+d.stream(keepStream), err)
+	}
+	var digests []string
+	for _, subject := range stored {
+		if digest, ok := decodeName(subject[strings.LastIndexByte(subject, '.')+1:]); ok {
+			digests = append(digests, digest)
+		}
+	}
+	slices.Sort(digests)
+	return digests, nil
 }
 
 // Blob implements [log.Blobs].

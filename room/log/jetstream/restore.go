@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/rows"
 )
 
 // Restore puts a whole room back as it was exported: with the salts and commitments of its
@@ -14,6 +15,11 @@ import (
 // is checked first; a room that exists already is [log.ErrConflict]. The room exists
 // when its last message is stored: before, its messages say that it is being restored.
 func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) error {
+	return d.PutBack(ctx, name, entries, time.Time{}, true)
+}
+
+// PutBack is Restore with a wake time. imported says that the log was written elsewhere.
+func (d *DB) PutBack(ctx context.Context, name string, entries []log.Entry, wake time.Time, imported bool) error {
 	if len(entries) == 0 {
 		return errors.New("restoring: no events")
 	}
@@ -33,7 +39,7 @@ func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) erro
 		if r.last.state.seq != 0 {
 			return fmt.Errorf("restoring: room %s exists: %w", name, log.ErrConflict)
 		}
-		err := d.restore(ctx, r, entries)
+		err := d.restore(ctx, r, entries, state{restoring: true, imported: imported, wake: rows.Nanos(wake), updated: time.Now().UnixNano()})
 		if errors.Is(err, errWrongLast) {
 			err = fmt.Errorf("restoring: room %s: %w", name, log.ErrConflict)
 		}
@@ -47,9 +53,8 @@ func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) erro
 	})
 }
 
-// restore writes the entries, and then that the room exists.
-func (d *DB) restore(ctx context.Context, r *roomState, entries []log.Entry) error {
-	at := state{restoring: true, imported: true, updated: time.Now().UnixNano()}
+// restore writes the entries from the state at on, and then that the room exists.
+func (d *DB) restore(ctx context.Context, r *roomState, entries []log.Entry, at state) error {
 	for len(entries) > 0 {
 		next := record{kind: eventsKind, room: r.name, state: at, previous: at.hash}
 		n := together(entries, d.most)

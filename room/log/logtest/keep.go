@@ -60,6 +60,14 @@ func testBlobs(t *testing.T, f *fixture) {
 		}
 	}
 	f.reopen()
+	var digests []string
+	for _, content := range contents {
+		digests = append(digests, log.Digest(content))
+	}
+	slices.Sort(digests)
+	if all, err := f.Digests(f.ctx); err != nil || !slices.Equal(all, digests) {
+		t.Fatalf("digests are %v, %v, want %v", all, err, digests)
+	}
 	for _, content := range contents {
 		got, err := f.Blob(f.ctx, log.Digest(content))
 		if err != nil || !bytes.Equal(got, content) {

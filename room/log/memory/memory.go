@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -253,6 +254,13 @@ func (l *Log) PutBlob(_ context.Context, content []byte) (string, error) {
 	}
 	l.blobs[digest] = slices.Clone(content)
 	return digest, nil
+}
+
+// Digests implements [log.Blobs].
+func (l *Log) Digests(context.Context) ([]string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Sorted(maps.Keys(l.blobs)), nil
 }
 
 // Redact implements [log.Redactor].

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/folkmoot/moot/room/log"
 )
 
@@ -25,16 +23,9 @@ func (d *DB) Check(ctx context.Context) error {
 		}
 		found = errors.Join(found, err)
 	}
-	var digests []string
+	digests, unlisted := d.Digests(ctx)
 	var stray int64
 	err := d.read(ctx, func(ctx context.Context) error {
-		all, err := d.pool.Query(ctx, "select digest from moot_blobs")
-		if err == nil {
-			digests, err = pgx.CollectRows(all, pgx.RowTo[string])
-		}
-		if err != nil {
-			return err
-		}
 		return d.pool.QueryRow(ctx, "select count(*) from moot_events e where not exists(select 1 from moot_rooms r where r.id = e.room)").Scan(&stray)
 	})
 	if stray > 0 {
@@ -44,5 +35,5 @@ func (d *DB) Check(ctx context.Context) error {
 		_, unread := d.Blob(ctx, digest)
 		found = errors.Join(found, unread)
 	}
-	return errors.Join(found, err)
+	return errors.Join(found, unlisted, err)
 }

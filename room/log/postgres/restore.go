@@ -17,6 +17,11 @@ import (
 // is stored or none. The chain is checked first; a room that exists already is
 // [log.ErrConflict].
 func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) error {
+	return d.PutBack(ctx, name, entries, time.Time{}, true)
+}
+
+// PutBack is Restore with a wake time. imported says that the log was written elsewhere.
+func (d *DB) PutBack(ctx context.Context, name string, entries []log.Entry, wake time.Time, imported bool) error {
 	if err := log.CheckName(name); err != nil {
 		return err
 	}
@@ -27,7 +32,7 @@ func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) erro
 		return err
 	}
 	end := &entries[len(entries)-1]
-	t := tail{name: name, last: int64(end.Seq), hash: end.Hash, updated: time.Now().UnixNano()}
+	t := tail{name: name, last: int64(end.Seq), hash: end.Hash, updated: time.Now().UnixNano(), wake: rows.Nanos(wake)}
 	columns := make([][]any, len(entries))
 	for i := range entries {
 		e := &entries[i]
@@ -39,21 +44,21 @@ func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) erro
 		columns[i] = []any{int64(e.Seq), []byte(e.Event.ID), rows.Proof(e, raw), raw}
 	}
 	return d.change(ctx, "restoring", func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return t.restore(ctx, tx, columns) })
+		return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return t.restore(ctx, tx, columns, imported) })
 	})
 }
 
 // restored is how many events are sent to the server at a time.
 const restored = 500
 
-func (t *tail) restore(ctx context.Context, tx pgx.Tx, columns [][]any) error {
+func (t *tail) restore(ctx context.Context, tx pgx.Tx, columns [][]any, imported bool) error {
 	sum := t.sum()
 	var id int64
 	err := tx.QueryRow(ctx, insertRoom+" returning id", t.name, t.last, t.hash[:], t.updated, t.wake, t.bytes, sum[:]).Scan(&id)
 	if noRow(err) {
 		return fmt.Errorf("restoring: room %s exists: %w", t.name, log.ErrConflict)
 	}
-	if err == nil {
+	if err == nil && imported {
 		_, err = tx.Exec(ctx, "insert into moot_imported(room) values($1)", id)
 	}
 	for len(columns) > 0 && err == nil {

@@ -3,6 +3,9 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/room/log/rows"
@@ -98,4 +101,17 @@ func (d *DB) Blob(ctx context.Context, digest string) ([]byte, error) {
 		return nil, err
 	}
 	return content, nil
+}
+
+// Digests implements [log.Blobs].
+func (d *DB) Digests(ctx context.Context) (digests []string, err error) {
+	err = d.read(ctx, func(ctx context.Context) error {
+		found, err := d.pool.Query(ctx, "select digest from moot_blobs")
+		if err == nil {
+			digests, err = pgx.CollectRows(found, pgx.RowTo[string])
+		}
+		return err
+	})
+	slices.Sort(digests)
+	return digests, err
 }

@@ -181,11 +181,11 @@ func (a *appending) again(w *writer, t *tail) error {
 // chain is the one it had. All of it is stored or none. The chain is checked
 // first; a room that exists already is [log.ErrConflict].
 func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) error {
-	return d.putBack(ctx, name, entries, 0, true)
+	return d.PutBack(ctx, name, entries, time.Time{}, true)
 }
 
-// putBack is Restore with a wake time. imported says that the log was written elsewhere.
-func (d *DB) putBack(ctx context.Context, name string, entries []log.Entry, wake int64, imported bool) error {
+// PutBack is Restore with a wake time. imported says that the log was written elsewhere.
+func (d *DB) PutBack(ctx context.Context, name string, entries []log.Entry, wake time.Time, imported bool) error {
 	if err := log.CheckName(name); err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (d *DB) putBack(ctx context.Context, name string, entries []log.Entry, wake
 			}
 		}
 		w.pages += 2
-		t.wake, t.updated = wake, time.Now().UnixNano()
+		t.wake, t.updated = rows.Nanos(wake), time.Now().UnixNano()
 		return nil
 	})
 }

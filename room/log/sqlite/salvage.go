@@ -12,7 +12,6 @@ import (
 	"github.com/folkmoot/moot/internal/atomicfile"
 	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/log"
-	"github.com/folkmoot/moot/room/log/rows"
 )
 
 // salvage copies what can be read of a database whose structure is damaged into dir: rooms
@@ -70,7 +69,7 @@ func (d *DB) copyRoom(ctx context.Context, to *DB, info log.Info) (defect, err e
 		return defect, nil
 	}
 	imported, marked := d.Imported(ctx, info.Room)
-	err = to.putBack(ctx, info.Room, entries, rows.Nanos(info.Wake), imported || marked != nil)
+	err = to.PutBack(ctx, info.Room, entries, info.Wake, imported || marked != nil)
 	s, unread := d.Snapshot(ctx, info.Room)
 	switch {
 	case errors.Is(unread, log.ErrNotFound):
@@ -83,27 +82,21 @@ func (d *DB) copyRoom(ctx context.Context, to *DB, info log.Info) (defect, err e
 
 // copyOthers copies blobs and charges.
 func (d *DB) copyOthers(ctx context.Context, to *DB) (defects, err error) {
-	var digests []string
+	digests, defects := d.Digests(ctx)
 	var charges []room.BudgetCharge
-	defects = d.read(ctx, func(r *reader) error {
-		found := r.list("select digest from blobs not indexed", func(row []driver.Value) error {
-			var digest string
-			get(row[0], &digest)
-			digests = append(digests, digest)
-			return nil
-		})
+	defects = errors.Join(defects, d.read(ctx, func(r *reader) error {
 		has, err := r.hasCharges()
 		if err != nil || !has {
-			return errors.Join(found, err)
+			return err
 		}
-		return errors.Join(found, r.list("select "+columnsOfCharge+" from charges not indexed", func(row []driver.Value) error {
+		return r.list("select "+columnsOfCharge+" from charges not indexed", func(row []driver.Value) error {
 			c, err := scanCharge(row)
 			if err == nil {
 				charges = append(charges, c)
 			}
 			return err
-		}))
-	})
+		})
+	}))
 	for _, digest := range digests {
 		content, unread := d.Blob(ctx, digest)
 		if unread != nil {

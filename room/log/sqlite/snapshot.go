@@ -2,8 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/room/log/rows"
@@ -133,4 +135,19 @@ func (d *DB) Blob(ctx context.Context, digest string) ([]byte, error) {
 		return nil, err
 	}
 	return content, nil
+}
+
+// Digests implements [log.Blobs]. With an error it returns the digests that could be read.
+func (d *DB) Digests(ctx context.Context) (digests []string, err error) {
+	err = d.read(ctx, func(r *reader) error {
+		digests = nil
+		return r.list("select digest from blobs not indexed", func(row []driver.Value) error {
+			var digest string
+			get(row[0], &digest)
+			digests = append(digests, digest)
+			return nil
+		})
+	})
+	slices.Sort(digests)
+	return digests, err
 }
