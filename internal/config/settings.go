@@ -194,24 +194,19 @@ func (k settingKey) setting(v *viper.Viper, flags *pflag.FlagSet, file string) (
 // HidePassword returns the scheme, host and path of a URL, or of several with commas
 // between them: what may be shown of one that can hold a password.
 func HidePassword(address string) string {
-	all := strings.Split(address, ",")
-	for i := range all {
-		if len(all) > 1 && !strings.Contains(all[i], "://") { // the rest of a password with a comma
-			all[i] = "..."
-			continue
+	parts := []string{address}
+	if strings.Count(address, "://") > 1 {
+		parts = strings.Split(address, ",")
+	}
+	for i, part := range parts {
+		u, err := url.Parse(part)
+		if err != nil || len(parts) > 1 && u.Host == "" { // a password may have a comma
+			scheme, _, _ := strings.Cut(address, "://")
+			return scheme + "://..."
 		}
-		all[i] = hidePassword(all[i])
+		parts[i] = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 	}
-	return strings.Join(all, ",")
-}
-
-func hidePassword(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		scheme, _, _ := strings.Cut(address, "://")
-		return scheme + "://..."
-	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	return strings.Join(parts, ",")
 }
 
 // checkAllowed checks that a word is allowed.

@@ -197,3 +197,19 @@ func TestNotify(t *testing.T) {
 		}
 	}
 }
+
+// TestHidePassword shows the hosts of a log's URL, and no user, password or option.
+func TestHidePassword(t *testing.T) {
+	for address, want := range map[string]string{
+		"postgres://ann:secret@db.example/moot?sslpassword=secret": "postgres://db.example/moot",
+		"nats://one:4222,nats://ann:secret@two:4222/team":          "nats://one:4222,nats://two:4222/team",
+		"nats://one:4222":                 "nats://one:4222",
+		"postgres://ann:sec/ret@host":     "postgres://...",
+		"nats://ann:4,secret@one:4222":    "nats://one:4222",
+		"nats://ann:se,cret@one,nats://b": "nats://...",
+	} {
+		if got := HidePassword(address); got != want {
+			t.Errorf("%s is shown as %s, want %s", address, got, want)
+		}
+	}
+}

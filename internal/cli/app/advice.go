@@ -9,8 +9,9 @@ import (
 	"github.com/folkmoot/moot/internal/config"
 )
 
-// CommandLine is a command of moot as the user can type it next: with the server or
-// the data folder, if a flag or a variable named it, and quoted for a POSIX shell.
+// CommandLine is a command of moot as the user can type it next: with the server, the
+// data folder and the log, if a flag or a variable named it, and quoted for a POSIX shell. A
+// log whose URL may have a password is left out.
 func (a *App) CommandLine(args ...string) string { return a.commandLine("moot", args) }
 
 // ProgramLine is a [App.CommandLine] for other programs, which may look in other places for
@@ -39,11 +40,28 @@ func (a *App) commandWords(program string, args []string) []string {
 	if a.Remote() {
 		words = append(words, "--server", a.Flags.server)
 	}
-	i := slices.IndexFunc(a.Origins, func(s config.Setting) bool { return s.Key == "data" })
-	if i >= 0 && (strings.HasPrefix(a.Origins[i].Origin, "flag ") || strings.HasPrefix(a.Origins[i].Origin, "env ")) {
+	if a.given("data") {
 		words = append(words, "--data", a.Settings.Data)
 	}
+	if at := a.Settings.LogURL; at != "" && a.given("log.url") && config.HidePassword(at) == at {
+		words = append(words, "--log", at)
+	}
 	return words
+}
+
+// given reports whether a setting is that of a flag or a variable.
+func (a *App) given(key string) bool {
+	return slices.ContainsFunc(a.Origins, func(s config.Setting) bool {
+		return s.Key == key && (strings.HasPrefix(s.Origin, "flag ") || strings.HasPrefix(s.Origin, "env "))
+	})
+}
+
+// Place says where the rooms are kept.
+func (a *App) Place() string {
+	if a.Settings.LogURL != "" {
+		return config.HidePassword(a.Settings.LogURL)
+	}
+	return a.Settings.Data
 }
 
 // plainWord matches what no shell changes.

@@ -155,7 +155,7 @@ func limitsOf(ctx context.Context, db budgetLog, agent string, charges []room.Bu
 func (a *commands) emitBudgets(uses []windowUse) error {
 	return a.Emit(uses, func(w io.Writer) error {
 		if len(uses) == 0 {
-			a.Note("no agent with a budget of an hour or a day has had a turn in %s", a.Settings.Data)
+			a.Note("no agent with a budget of an hour or a day has had a turn in %s", a.Place())
 			return nil
 		}
 		return app.Table(w, []string{"AGENT", "WINDOW", "TOKENS", "COST", "TURNS", "CALLS", "TOOL CALLS", "SINCE", "NEXT TURN"}, app.Rows(uses, budgetRow))

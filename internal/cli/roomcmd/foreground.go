@@ -82,9 +82,9 @@ func (s *foreground) place() string {
 	case s.Remote():
 		return "a server"
 	case s.joined:
-		return s.Settings.Data + ", run by `moot serve`"
+		return s.Place() + ", run by `moot serve`"
 	}
-	return s.Settings.Data
+	return s.Place()
 }
 
 // summarize says how the room has ended, with what to do next.

@@ -54,7 +54,7 @@ func (a *commands) briefs(ctx context.Context) ([]api.RoomBrief, error) {
 
 func (a *commands) printBriefs(w io.Writer, briefs []api.RoomBrief) error {
 	if len(briefs) == 0 {
-		a.Note("no rooms in %s; `moot demo` runs one", a.Settings.Data)
+		a.Note("no rooms in %s; `moot demo` runs one", a.Place())
 		return nil
 	}
 	rows := make([][]string, len(briefs))

@@ -84,7 +84,7 @@ func (a *commands) taken(id string, err error) error {
 		return err
 	}
 	return &problem.Error{
-		Code: "ROOM-EXISTS", What: "there is a room " + id, Where: a.Settings.Data, Kind: log.ErrConflict,
+		Code: "ROOM-EXISTS", What: "there is a room " + id, Where: a.Place(), Kind: log.ErrConflict,
 		Fix: "choose another id, or remove it with `moot rm " + id + "`",
 	}
 }

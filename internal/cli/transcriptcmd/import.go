@@ -187,7 +187,7 @@ func (a *commands) importOne(ctx context.Context, db app.RoomLog, o source.Origi
 	err := store(ctx, db, o, entries)
 	if errors.Is(err, log.ErrConflict) {
 		err = &problem.Error{
-			Code: "ROOM-EXISTS", What: "there is a room " + o.Room, Where: a.Settings.Data, Kind: log.ErrConflict,
+			Code: "ROOM-EXISTS", What: "there is a room " + o.Room, Where: a.Place(), Kind: log.ErrConflict,
 			Fix: "remove it with `moot rm " + o.Room + "`, or import into another folder with --data",
 		}
 	}
