@@ -134,6 +134,7 @@ var rules = []rule{
 	{pkg: "internal/tracing", may: "policies/policy room room/coordinator"},
 	{pkg: "internal/preset", may: "endpoints/acp"},
 	{pkg: "internal/fork", may: "room room/log"},
+	{pkg: "internal/transfer", may: "room room/log"},
 	{pkg: "internal/sight", may: "endpoints/endpoint policies/policy room room/coordinator room/explore room/log"},
 	{pkg: "internal/inbox", may: "internal/spawn room room/calls room/log"},
 
@@ -148,7 +149,7 @@ var rules = []rule{
 	{pkg: "internal/roomlist", may: "internal/api room room/log"},
 	{pkg: "internal/client", may: "internal/api internal/inbox internal/local room room/calls room/coordinator room/delivery"},
 	{pkg: "internal/server/...", may: ". endpoints/relay/device endpoints/relay/identity endpoints/relay/spectate internal/access internal/api internal/client internal/fork internal/inbox internal/local internal/mcp internal/page internal/preset internal/roomlist internal/server/... internal/sessions internal/sight internal/strict policies/policy replay replay/drive replay/history replay/report room room/calls room/coordinator room/delivery room/log transcripts"},
-	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/fork internal/sight internal/local internal/mcp internal/metrics internal/preset internal/roomlist internal/server/... internal/sessions internal/tracing internal/cli/... internal/authoring internal/catalog internal/condition internal/inference internal/config internal/flock internal/inbox internal/natsserver internal/pack internal/spawn internal/timeline " +
+	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/fork internal/sight internal/local internal/mcp internal/metrics internal/preset internal/roomlist internal/server/... internal/sessions internal/tracing internal/transfer internal/cli/... internal/authoring internal/catalog internal/condition internal/inference internal/config internal/flock internal/inbox internal/natsserver internal/pack internal/spawn internal/timeline " +
 		"endpoints/acp endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
 		"room room/budget room/calls room/coordinator room/delivery room/kinds room/log room/log/audit room/plan room/rights room/secrets sim transcripts/... waste/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},
@@ -181,7 +182,7 @@ var reserves = []reserve{
 	{"github.com/microcosm-cc/bluemonday", "internal/page"},
 	{"modernc.org/sqlite/...", "room/log/sqlite"},
 	{"github.com/nats-io/nats.go/...", "internal/natsserver room/log/jetstream endpoints/relay/bus"},
-	{"github.com/nats-io/nats-server/...", "internal/natsserver room/log/jetstream endpoints/relay/relaytest"}, // in the last two only for tests
+	{"github.com/nats-io/nats-server/...", "internal/natsserver room/log/jetstream endpoints/relay/relaytest internal/transfer"}, // in the last three only for tests
 	{"github.com/jackc/pgx/v5/...", "room/log/postgres"},
 	{"github.com/anishathalye/porcupine", "room/log/logtest room/coordinator test/cluster"}, // in tests
 }

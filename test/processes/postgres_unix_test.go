@@ -55,6 +55,7 @@ func TestPostgres(t *testing.T) {
 	}
 	run := moot(here, 5, "run", "room.yaml", "-o", "jsonl")
 	holds(run, `"four"`)
+	holds(run, "kept in postgres:///moot\n")
 	id := regexp.MustCompile(`\br_[0-9a-z]{26}\b`).FindString(run)
 	if _, err := os.Stat(filepath.Join(w.data(), sqlite.FileName)); !os.IsNotExist(err) {
 		t.Errorf("the data folder has a log: %v", err)
@@ -74,6 +75,11 @@ func TestPostgres(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.data(), sqlite.FileName)); err != nil {
 		t.Errorf("the room was not moved into the data folder: %v", err)
 	}
+	folder := filepath.Join(w.dir, "moved")
+	holds(moot(here, 0, "log", "copy", s.URL(""), folder, "--move"), "postgres:///moot: 1 room removed")
+	holds(moot(here, 0, "transcript", "verify", id, "--log", "", "--data", folder), "13 events intact")
+	holds(moot(there, 0, "log", "copy", folder, s.URL(""), "--move"), "1 room copied, 13 events")
+	holds(moot(here, 0, "transcript", "verify", id), "13 events intact")
 	holds(moot(here, 0, "config", "show", "--origin"), "postgres:")
 	s.Kill(t)
 	holds(moot(here, 1, "ls"), "LOG-SERVER")

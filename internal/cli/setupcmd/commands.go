@@ -13,7 +13,7 @@ type commands struct{ *app.App }
 // Commands returns the commands about moot itself.
 func Commands(a *app.App) []*cobra.Command {
 	c := &commands{a}
-	return []*cobra.Command{newConfigCmd(c), newSchemaCmd(c), newDoctorCmd(c), newBackupCmd(c), newRestoreCmd(c), newCompletionCmd(c), newManCmd(c), newVersionCmd(c)}
+	return []*cobra.Command{newConfigCmd(c), newSchemaCmd(c), newDoctorCmd(c), newBackupCmd(c), newRestoreCmd(c), newLogCmd(c), newCompletionCmd(c), newManCmd(c), newVersionCmd(c)}
 }
 
 // HelpCommand returns the command help.
