@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/folkmoot/moot/internal/atomicfile"
@@ -53,8 +54,8 @@ func (w Wiring) StartCluster(folder string) (*natsserver.Server, error) {
 // are there, "" if not.
 func (w Wiring) ClusterFolder() (string, error) {
 	text, err := os.ReadFile(w.clusterFile())
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return "", nil // a data folder that cannot be one is refused when it is opened
 	}
 	var ref clusterRef
 	if err == nil {
