@@ -12,6 +12,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,10 @@ import (
 type Config struct {
 	URL string       // of the servers: nats://one:4222,nats://two:4222; a path names the group
 	Log *slog.Logger // nil disables logging
+
+	// Timeout bounds each wait for a server, and a server that is silent for longer
+	// than one and a half of it is taken as lost. 0 is 2 s.
+	Timeout time.Duration
 }
 
 // A Bus is one relay's connection to the NATS servers. All methods are safe for
@@ -37,18 +42,18 @@ type Bus struct {
 	nc       *nats.Conn
 	subjects subjects
 	log      *slog.Logger
+	timeout  time.Duration
 	inbox    chan *nats.Msg
-	changed  chan struct{} // capacity 1: the state of the connection may have changed
+	changed  chan struct{} // capacity 1: the state or the overflows may have changed
 
-	mu  sync.Mutex
-	err error // of the last attempt to connect
+	mu        sync.Mutex
+	err       error                // of the last attempt to connect
+	overflows int                  // not reported yet
+	logged    map[string]time.Time // when an error was logged last
 }
 
 // inboxSize is how many messages wait for Run. Others are dropped.
 const inboxSize = 1024
-
-// wait bounds every wait for the servers.
-const wait = 2 * time.Second
 
 // await waits for the outcome of the first attempt, whose error comes later.
 func (b *Bus) await() {
@@ -57,7 +62,7 @@ func (b *Bus) await() {
 	}
 	select {
 	case <-b.changed:
-	case <-time.After(wait):
+	case <-time.After(b.timeout):
 	}
 }
 
@@ -69,21 +74,21 @@ func Connect(c Config) (*Bus, error) {
 		return nil, err
 	}
 	b := &Bus{
-		subjects: newSubjects(group), log: c.Log,
-		inbox: make(chan *nats.Msg, inboxSize), changed: make(chan struct{}, 1),
+		subjects: newSubjects(group), log: c.Log, timeout: cmp.Or(c.Timeout, 2*time.Second),
+		inbox: make(chan *nats.Msg, inboxSize), changed: make(chan struct{}, 1), logged: map[string]time.Time{},
 	}
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
 	}
 	b.nc, err = nats.Connect(servers,
-		nats.Name("moot relay"), nats.NoEcho(), nats.Timeout(wait), nats.FlusherTimeout(wait),
+		nats.Name("moot relay"), nats.NoEcho(), nats.Timeout(b.timeout), nats.FlusherTimeout(b.timeout),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond), nats.IgnoreAuthErrorAbort(),
-		nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2), nats.ReconnectBufSize(-1),
+		nats.PingInterval(b.timeout/2), nats.MaxPingsOutstanding(2), nats.ReconnectBufSize(-1),
 		nats.ConnectHandler(func(*nats.Conn) { b.note(nil) }),
 		nats.ReconnectHandler(func(*nats.Conn) { b.note(nil) }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { b.note(err) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { b.note(err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { b.logError(err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { b.onError(err) }),
 	)
 	if err != nil {
 		return nil, badURL("the servers cannot be used: " + plain(err))
@@ -119,6 +124,9 @@ type Receiver interface {
 	// Undelivered reports that no relay had the device to when a message of from
 	// was published.
 	Undelivered(from, to frame.ID)
+	// Overflowed reports that messages were dropped because they came faster than
+	// they were received, how many times that began.
+	Overflowed(times int)
 	// Connected reports that the servers can be reached, or why not. It may report
 	// the same again.
 	Connected(err error)
@@ -132,6 +140,9 @@ func (b *Bus) Run(ctx context.Context, r Receiver) {
 		case m := <-b.inbox:
 			b.dispatch(m, r)
 		case <-b.changed:
+			if n := b.takeOverflows(); n > 0 {
+				r.Overflowed(n)
+			}
 			err := b.state()
 			if err != nil && b.nc.IsConnected() {
 				b.wake() // it may only be slow
@@ -162,7 +173,7 @@ var errOffline = errors.New("no server answers")
 
 // state returns nil when a server has processed all subscriptions, else why not.
 func (b *Bus) state() error {
-	if b.nc.IsConnected() && b.nc.FlushTimeout(wait) == nil {
+	if b.nc.IsConnected() && b.nc.FlushTimeout(b.timeout) == nil {
 		return nil
 	}
 	if err := b.lastError(); err != nil {
@@ -179,7 +190,7 @@ func (b *Bus) lastError() error {
 
 // Subscribe has messages for a device brought to this relay until cancel is
 // called. ready waits until the server has processed the subscription and all that
-// was published before, at most 2 s. Without a connection it does not wait, and the
+// was published before, for a bounded time. Without a connection it does not wait, and the
 // subscription holds as soon as there is one.
 func (b *Bus) Subscribe(device frame.ID) (ready, cancel func()) {
 	sub, err := b.nc.ChanSubscribe(b.subjects.mailbox(device), b.inbox)
@@ -189,7 +200,7 @@ func (b *Bus) Subscribe(device frame.ID) (ready, cancel func()) {
 	}
 	ready = func() {
 		if b.nc.IsConnected() {
-			_ = b.nc.FlushTimeout(wait) // a lost connection is reported by Connected
+			_ = b.nc.FlushTimeout(b.timeout) // a lost connection is reported by Connected
 		}
 	}
 	cancel = func() { _ = sub.Unsubscribe() } // fails after Close only
@@ -222,18 +233,44 @@ func (b *Bus) Publish(m Message) error {
 	return nil
 }
 
-// Close sends what was published, for at most 2 s, and disconnects.
+// Close sends what was published, for a bounded time, and disconnects.
 func (b *Bus) Close() {
 	if b.nc.IsConnected() {
-		_ = b.nc.FlushTimeout(wait) // what is lost is sent again by endpoints
+		_ = b.nc.FlushTimeout(b.timeout) // what is lost is sent again by endpoints
 	}
 	b.nc.Close()
 }
 
-// logError logs an error of the connection without its text, which can have the id
-// of a device.
+// onError takes an error that no call returns.
+func (b *Bus) onError(err error) {
+	b.logError(err)
+	if errors.Is(err, nats.ErrSlowConsumer) {
+		b.mu.Lock()
+		b.overflows++
+		b.mu.Unlock()
+		b.wake()
+	}
+}
+
+func (b *Bus) takeOverflows() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n, b.overflows = b.overflows, 0
+	return n
+}
+
+// logError logs an error of the connection, each once a minute, without its text,
+// which can have the id of a device.
 func (b *Bus) logError(err error) {
-	if text := plain(err); text != "" {
+	text := plain(err)
+	b.mu.Lock()
+	last, had := b.logged[text]
+	again := !had || time.Since(last) >= time.Minute
+	if again {
+		b.logged[text] = time.Now()
+	}
+	b.mu.Unlock()
+	if again {
 		b.log.Warn("NATS", "error", text)
 	}
 }

@@ -25,6 +25,7 @@ type events chan string
 
 func (e events) Receive(to frame.ID, message []byte) { e <- fmt.Sprintf("%x: %s", to[0], message) }
 func (e events) Undelivered(from, to frame.ID)       { e <- fmt.Sprintf("%x has no %x", from[0], to[0]) }
+func (e events) Overflowed(int)                      { e <- "overflowed" }
 func (e events) Connected(err error)                 { e <- fmt.Sprint("connected: ", err == nil) }
 
 // until waits for an event and ignores others about the connection.
@@ -43,7 +44,7 @@ func (e events) until(t *testing.T, want string) {
 // connect runs a bus until the test ends.
 func connect(t *testing.T, url string) (*bus.Bus, events) {
 	t.Helper()
-	b, err := bus.Connect(bus.Config{URL: url})
+	b, err := bus.Connect(bus.Config{URL: url, Timeout: time.Minute}) // a busy machine loses no frame
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +91,52 @@ func TestBus(t *testing.T) {
 	ready()
 	send(t, one, a, b, "too late")
 	toOne.until(t, "a has no b")
+}
+
+// TestOverflow: of messages that come faster than they are taken, a bounded number
+// waits, and the loss of others is reported.
+func TestOverflow(t *testing.T) {
+	n := relaytest.StartNATS(t, "")
+	b, err := bus.Connect(bus.Config{URL: n.URL("g"), Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	a := frame.ID{0xa}
+	ready, _ := b.Subscribe(a)
+	ready()
+	other, _ := connect(t, n.URL("g"))
+	for i := range 2000 {
+		send(t, other, frame.ID{0xb}, a, fmt.Sprint("message ", i))
+	}
+	ready, _ = other.Subscribe(frame.ID{0xb}) // the server has all of them
+	ready()
+	ready, _ = b.Subscribe(frame.ID{0xc}) // and has sent them before its answer
+	ready()
+	told := make(events, 3000)
+	ctx, cancel := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	work.Go(func() { b.Run(ctx, told) })
+	received, overflowed := 0, false
+	for got := range told {
+		if got == "overflowed" {
+			overflowed = true
+		} else if strings.HasPrefix(got, "a: ") {
+			if received++; got != fmt.Sprint("a: message ", received-1) {
+				t.Errorf("%q after %d messages", got, received-1)
+			}
+		}
+		if overflowed && received == 1024 {
+			break
+		}
+	}
+	cancel()
+	work.Wait()
+	for len(told) > 0 {
+		if got := <-told; strings.HasPrefix(got, "a: ") {
+			t.Errorf("%q after 1,024 messages", got)
+		}
+	}
 }
 
 // TestServerRestarts: subscriptions hold again when a server is back, and
@@ -151,6 +198,7 @@ type stopAtFirst func(error)
 
 func (stopAtFirst) Receive(frame.ID, []byte)       {}
 func (stopAtFirst) Undelivered(frame.ID, frame.ID) {}
+func (stopAtFirst) Overflowed(int)                 {}
 func (f stopAtFirst) Connected(err error)          { f(err) }
 
 // TestURLs: a wrong URL is refused without its password.

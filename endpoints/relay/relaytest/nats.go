@@ -13,16 +13,20 @@ import (
 type NATS struct {
 	t    testing.TB
 	opts server.Options
+	user string // and its password, as in a URL
 	s    *server.Server
 }
 
 // StartNATS starts a server on a loopback address, until the test ends. Clients
-// need the password if it is not empty.
+// need the password if it is not empty, and may then use the subjects of relays
+// only.
 func StartNATS(t testing.TB, password string) *NATS {
 	t.Helper()
 	n := &NATS{t: t, opts: server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, MaxPending: 256 << 20, WriteDeadline: time.Minute}}
 	if password != "" {
-		n.opts.Username, n.opts.Password = "relay", password
+		may := &server.SubjectPermission{Allow: []string{"*.relay.>"}}
+		n.user = "relay:" + password + "@"
+		n.opts.Users = []*server.User{{Username: "relay", Password: password, Permissions: &server.Permissions{Publish: may, Subscribe: may}}}
 	}
 	n.Start()
 	n.opts.Port = n.s.Addr().(*net.TCPAddr).Port
@@ -32,11 +36,7 @@ func StartNATS(t testing.TB, password string) *NATS {
 
 // URL returns the address of the server for the relays of a group.
 func (n *NATS) URL(group string) string {
-	user := ""
-	if n.opts.Username != "" {
-		user = n.opts.Username + ":" + n.opts.Password + "@"
-	}
-	return fmt.Sprintf("nats://%s127.0.0.1:%d/%s", user, n.opts.Port, group)
+	return fmt.Sprintf("nats://%s127.0.0.1:%d/%s", n.user, n.opts.Port, group)
 }
 
 // Start starts the server again, on the same address.
@@ -64,6 +64,3 @@ func (n *NATS) Stop() {
 		n.s = nil
 	}
 }
-
-// Subscriptions returns how many subscriptions the server has.
-func (n *NATS) Subscriptions() int { return int(n.s.NumSubscriptions()) }

@@ -175,7 +175,7 @@ func TestHostileBus(t *testing.T) {
 // there, and are reached at another relay as soon as they connect to it.
 func TestKilledRelay(t *testing.T) {
 	n := relaytest.StartNATS(t, "")
-	b, err := bus.Connect(bus.Config{URL: n.URL("g")})
+	b, err := bus.Connect(bus.Config{URL: n.URL("g"), Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,6 +69,9 @@ func (r receiver) Receive(to frame.ID, b []byte) {
 // Undelivered tells a device of this relay that no relay has the other.
 func (r receiver) Undelivered(from, to frame.ID) { r.g.undelivered(from, to) }
 
+// Overflowed counts losses of messages from other relays.
+func (r receiver) Overflowed(times int) { r.g.s.metrics.groupOverflows.Add(times) }
+
 // Connected notes and logs whether the bus can be used; each reason why not once in
 // an outage. Devices may have moved to another relay meanwhile: all are claimed
 // again.

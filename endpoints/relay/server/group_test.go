@@ -3,6 +3,7 @@ package server_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/folkmoot/moot/endpoints/relay/bus"
 	"github.com/folkmoot/moot/endpoints/relay/relaytest"
@@ -45,7 +46,7 @@ func (s *groupSettings) join(t testing.TB, memory bool) func() server.Bus {
 // connectBus connects to NATS until the test ends.
 func connectBus(t testing.TB, url string) *bus.Bus {
 	t.Helper()
-	b, err := bus.Connect(bus.Config{URL: url})
+	b, err := bus.Connect(bus.Config{URL: url, Timeout: time.Minute}) // a busy machine loses no frame
 	if err != nil {
 		t.Fatal(err)
 	}
