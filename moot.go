@@ -53,8 +53,9 @@ type Host struct {
 	seats   *session.Broker
 	rooms   coordinator.Host
 	stop    context.CancelFunc
-	running context.Context // ends when every room has ended
-	kept    sync.Map        // digests of modules that the log has
+	running context.Context        // ends when every room has ended
+	kept    sync.Map               // digests of modules that the log has
+	owns    func(room string) bool // whether a room wakes here; nil: all do
 
 	mu      sync.Mutex
 	early   []*loading           // policies that are being loaded before a room asks
@@ -99,10 +100,13 @@ func (w Wiring) OpenHost() (*Host, error) {
 		Log: h.log, Runs: h.rooms.Has,
 		State: func(ctx context.Context, id string) (*room.State, error) { return coordinator.State(ctx, h.log, id) },
 	})
+	if err := h.join(); err != nil {
+		return nil, errors.Join(err, h.sandbox.Close(), h.log.Close(), h.audit.Close())
+	}
 	h.rooms = coordinator.Host{
 		Config: coordinator.Config{
 			Log: h.log, Policy: h.policy, Endpoint: h.endpoint, Audit: h.record, Owner: owner(), Profiles: &coordinator.Profiles{}, Busy: h.busy, Waiting: h.inbox.Update,
-			Observers: w.Observers,
+			Observers: w.Observers, Shared: h.owns != nil,
 		},
 		Failed: h.fail,
 		Opened: h.publish,
@@ -137,6 +141,10 @@ const maxFailed = 8
 // fail keeps why a room ended. That another process has taken it is no failure.
 func (h *Host) fail(id string, err error) {
 	if errors.Is(err, log.ErrLocked) {
+		return
+	}
+	if h.owns != nil && errors.Is(err, coordinator.ErrFenced) {
+		h.wiring.Log.Info("another node has taken a room over", "room", id)
 		return
 	}
 	h.mu.Lock()

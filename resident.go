@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -40,14 +41,28 @@ func (h *Host) Recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var opening sync.WaitGroup
+	slots := make(chan struct{}, h.recoveries())
 	for _, id := range ids {
-		if _, err := h.rooms.Get(ctx, id); ctx.Err() != nil {
-			return context.Cause(ctx)
-		} else if err != nil {
-			h.fail(id, err)
-		}
+		slots <- struct{}{}
+		opening.Go(func() {
+			defer func() { <-slots }()
+			if _, err := h.rooms.Get(ctx, id); err != nil && ctx.Err() == nil {
+				h.fail(id, err)
+			}
+		})
 	}
-	return nil
+	opening.Wait()
+	return context.Cause(ctx)
+}
+
+// recoveries is how many rooms Recover opens at the same time. A node opens those of
+// another one, which wait.
+func (h *Host) recoveries() int {
+	if h.owns == nil {
+		return 1
+	}
+	return 8
 }
 
 // endOfTime is after every wake time of a room.
@@ -57,7 +72,7 @@ var endOfTime = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 func (h *Host) due(ctx context.Context, now time.Time) ([]string, error) {
 	ids, err := h.log.Due(ctx, now)
 	return slices.DeleteFunc(ids, func(id string) bool {
-		if h.Running(id) || h.checkLoadable(ctx, id) != nil {
+		if h.Running(id) || h.owns != nil && !h.owns(id) || h.checkLoadable(ctx, id) != nil {
 			return true // an imported room waits until the user trusts it
 		}
 		h.mu.Lock()

@@ -16,8 +16,8 @@ import (
 // reader with that level sees it: first what is stored, then what comes, without gap
 // or duplicate. Only readers of internal messages get live text. It does not load
 // the room. It ends when everything of a room that is completed, stopped or in error
-// has been yielded, when ctx ends, and when the Host has stopped and all has been
-// yielded.
+// has been yielded, when ctx ends, when the Host has stopped and all has been
+// yielded, and when another node goes on with the room.
 func (h *Host) Watch(ctx context.Context, id string, after int64, level room.Visibility) iter.Seq2[Update, error] {
 	return h.watch(ctx, id, after, level, func(room.Phase, string) bool { return true })
 }
@@ -151,6 +151,7 @@ func (w *watch) room(ctx context.Context, r *coordinator.Room) error {
 			return err
 		}
 	}
+	w.gone = r.Leaving() // the reader gets the rest, and live text, where the room runs now
 	return nil
 }
 

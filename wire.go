@@ -38,6 +38,7 @@ import (
 	"github.com/folkmoot/moot/policies"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/coordinator"
+	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/room/log/audit"
 	"github.com/folkmoot/moot/room/log/jetstream"
 	"github.com/folkmoot/moot/room/log/postgres"
@@ -58,7 +59,11 @@ type Wiring struct {
 	Passphrase func(prompt string) ([]byte, error) // asks the user; nil cannot
 	Working    func(what string) (done func())     // shows what the user waits for; may be nil
 	AllRooms   bool                                // a Host wakes every room of the data folder that has something to do
-	AllowFuel  bool                                // policies that are not built in may have as much fuel as they ask for
+	// Node, if not nil, makes the process one of several that run the rooms of one log. It
+	// is given the registry of their processes, and returns whether a room wakes by itself here.
+	Node func(log.Members) (owns func(room string) bool, err error)
+
+	AllowFuel bool // policies that are not built in may have as much fuel as they ask for
 
 	Observers []coordinator.Observer // of rooms, for metrics and traces
 	Cluster   *natsserver.Server     // of this process, which keeps the rooms; nil without one

@@ -207,10 +207,10 @@ func (s *State) decideOpen(do Open) ([]Body, error) {
 }
 
 // decideClaim starts an epoch. A turn in flight ended with the process that had
-// started it, and is interrupted instead of repeated.
+// started it, and is interrupted instead of repeated, unless its request goes on.
 func (s *State) decideClaim(do Claim, now Now) ([]Body, error) {
 	bodies := []Body{Claimed{Owner: do.Owner, Restart: do.Restart}}
-	if s.inFlight() && (do.Restart || s.agentHas(s.Turn)) && !s.answersByRequest(s.Turn) { // a person's turn is not interrupted by a restart
+	if s.inFlight() && (do.Restart || s.agentHas(s.Turn)) && !s.goesOn(do) { // a person's turn is not interrupted by a restart
 		bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "the host ended", Tokens: s.interruptedTokens()})
 		bodies = append(bodies, s.untold(s.Turn.Number, now)...)
 	}
@@ -218,6 +218,25 @@ func (s *State) decideClaim(do Claim, now Now) ([]Body, error) {
 		bodies = append(bodies, Paused{Cause: CauseInterrupted, Reason: "interrupted: the host ended while the room was live"})
 	}
 	return bodies, nil
+}
+
+// goesOn reports whether the request of the open turn goes on in the epoch of a claim.
+func (s *State) goesOn(do Claim) bool {
+	return s.answersByRequest(s.Turn) || do.Moved && s.sessionHas(s.Turn)
+}
+
+// MayMove reports whether a claim with Moved interrupts nothing now: no agent works on a
+// turn, or one whose request goes on, and no call is open.
+func (s *State) MayMove() bool {
+	return s.Phase != PhaseLive || !s.CallsOpen() && s.Spec.Call == nil &&
+		(!s.inFlight() || !s.agentHas(s.Turn) || s.answersByRequest(s.Turn) || s.sessionHas(s.Turn))
+}
+
+// sessionHas reports whether a running session has the turn. It answers by the id of its
+// request, to whichever process runs the room.
+func (s *State) sessionHas(t *Turn) bool {
+	x := s.seat(t.Participant)
+	return x != nil && x.Session && x.Standing == Active && s.agentHas(t)
 }
 
 // answersByRequest reports whether the agent that has the turn may get the same

@@ -231,4 +231,8 @@ var (
 	// ErrInterrupted together with ErrExited means that the agent is restarted for
 	// its next turn.
 	ErrInterrupted = errors.New("endpoint: the other side was interrupted")
+	// ErrMoved is the cause of a context that ends because the room goes on in another
+	// process. If the agent keeps its answer by the id of the request, the request is not
+	// cancelled: the other process sends it again.
+	ErrMoved = errors.New("endpoint: the room goes on in another process")
 )

@@ -14,4 +14,5 @@ type RoomBrief struct {
 	Bytes     int64     `json:"bytes"`
 	Updated   time.Time `json:"updated,omitzero"`
 	Process   int       `json:"process,omitempty" doc:"The process that runs it now"`
+	Node      string    `json:"node,omitempty" doc:"The address of the node that runs it now, or to which it belongs"`
 }

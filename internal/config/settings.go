@@ -94,6 +94,8 @@ var settingKeys = []settingKey{
 	{name: "server.hosts", env: "MOOT_SERVER_HOSTS", kind: isText, doc: "names of `moot serve` besides its address, with a port if it is another one; separated by commas", field: func(s *Settings) *string { return &s.Server.Hosts }},
 	{name: "server.cert", env: "MOOT_SERVER_CERT", kind: isFile, doc: "file with the TLS certificate of `moot serve`", field: func(s *Settings) *string { return &s.Server.Cert }},
 	{name: "server.key", env: "MOOT_SERVER_KEY", kind: isFile, doc: "file with the key of the certificate", field: func(s *Settings) *string { return &s.Server.Key }},
+	{name: "server.node", env: "MOOT_SERVER_NODE", kind: isText, doc: "address at which the other nodes reach this one, if several `moot serve` share the log at log.url", field: func(s *Settings) *string { return &s.Server.Node }},
+	{name: "server.drain", env: "MOOT_SERVER_DRAIN", kind: isText, def: DefaultDrain, doc: "how long a node that ends waits for turns before it hands their rooms over", field: func(s *Settings) *string { return &s.Server.Drain }},
 	{name: "server.roots", env: "MOOT_SERVER_ROOTS", kind: isText, doc: "folders in which agent sessions may work, separated by commas; without it no session can be created", field: func(s *Settings) *string { return &s.Server.RootList }},
 	{name: "server.agent", env: "MOOT_SERVER_AGENT", kind: isText, doc: "agent of a session that names none: a known agent or a profile", field: func(s *Settings) *string { return &s.Server.Agent }},
 	{name: "relay.metrics", env: "MOOT_RELAY_METRICS", kind: isText, doc: "address on which the relay serves its metrics", field: func(s *Settings) *string { return &s.Relay.Metrics }},
@@ -358,6 +360,9 @@ func checkSettingsKeys(s *source, n *yaml.Node, prefix string) *Problem {
 	return nil
 }
 
+// DefaultDrain is how long a node that ends waits for turns.
+const DefaultDrain = "2m"
+
 // DefaultListen is the default address of a server. Only this machine can reach it.
 const DefaultListen = "127.0.0.1:8420"
 
@@ -388,6 +393,8 @@ type Server struct {
 	Hosts  string // names, separated by commas
 	Cert   string // file
 	Key    string // file
+	Node   string // address for other nodes; "" is none
+	Drain  string // a duration
 
 	RootList string // folders of sessions, separated by commas
 	Agent    string // of a session that names none

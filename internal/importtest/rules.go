@@ -120,6 +120,7 @@ var rules = []rule{
 	{pkg: "internal/certfile", bare: true},
 	{pkg: "internal/sessions", may: ". endpoints/acp internal/access internal/config internal/strict policies/policy room room/coordinator room/log"},
 	{pkg: "internal/access", may: "internal/flock internal/strict"},
+	{pkg: "internal/cluster", may: "room/log"},
 	{pkg: "internal/flock"},
 	{pkg: "internal/natsserver", may: "internal/flock"},
 	{pkg: "internal/local", may: "internal/flock"},
@@ -149,7 +150,7 @@ var rules = []rule{
 	{pkg: "internal/roomlist", may: "internal/api room room/log"},
 	{pkg: "internal/client", may: "internal/api internal/inbox internal/local room room/calls room/coordinator room/delivery"},
 	{pkg: "internal/server/...", may: ". endpoints/relay/device endpoints/relay/identity endpoints/relay/spectate internal/access internal/api internal/client internal/fork internal/inbox internal/local internal/mcp internal/page internal/preset internal/roomlist internal/server/... internal/sessions internal/sight internal/strict policies/policy replay replay/drive replay/history replay/report room room/calls room/coordinator room/delivery room/log transcripts"},
-	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/fork internal/sight internal/local internal/mcp internal/metrics internal/preset internal/roomlist internal/server/... internal/sessions internal/tracing internal/transfer internal/cli/... internal/authoring internal/catalog internal/condition internal/inference internal/config internal/flock internal/inbox internal/natsserver internal/pack internal/spawn internal/timeline " +
+	{pkg: "internal/cli/...", may: ". internal/access internal/api internal/client internal/cluster internal/fork internal/sight internal/local internal/mcp internal/metrics internal/preset internal/roomlist internal/server/... internal/sessions internal/tracing internal/transfer internal/cli/... internal/authoring internal/catalog internal/condition internal/inference internal/config internal/flock internal/inbox internal/natsserver internal/pack internal/spawn internal/timeline " +
 		"endpoints/acp endpoints/check endpoints/endpoint endpoints/relay/... examples plugins plugins/wasm policies policies/... replay/... " +
 		"room room/budget room/calls room/coordinator room/delivery room/kinds room/log room/log/audit room/plan room/rights room/secrets sim transcripts/... waste/..."},
 	{pkg: "cmd/moot", may: "internal/cli"},

@@ -26,13 +26,14 @@ type Log interface {
 }
 
 // Of lists the rooms of l, the newest last. Live rooms that no process holds are run
-// by the process server, which has unloaded them, unless it is 0. The error joins what
-// is wrong with single rooms, which are listed all the same.
-func Of(ctx context.Context, l Log, server int) ([]api.RoomBrief, error) {
+// by the process server, which has unloaded them, unless it is 0. node returns the address
+// of the node of a room, "" for none, and may be nil. The error joins what is wrong with
+// single rooms, which are listed all the same.
+func Of(ctx context.Context, l Log, server int, node func(ctx context.Context, room string) string) ([]api.RoomBrief, error) {
 	briefs := []api.RoomBrief{}
 	infos, damaged := l.Rooms(ctx)
 	for _, info := range infos {
-		b, err := briefOf(ctx, l, info, server)
+		b, err := briefOf(ctx, l, info, server, node)
 		if err != nil {
 			b.Phase, b.Ending = Damaged, api.ProblemOf(0, err).Detail
 		}
@@ -49,7 +50,7 @@ func Of(ctx context.Context, l Log, server int) ([]api.RoomBrief, error) {
 type brief api.RoomBrief
 
 // briefOf looks at both ends of a room's log, not at the whole.
-func briefOf(ctx context.Context, l Log, info log.Info, server int) (brief, error) {
+func briefOf(ctx context.Context, l Log, info log.Info, server int, node func(context.Context, string) string) (brief, error) {
 	b := brief{Room: info.Room, Events: info.Last, Bytes: info.Bytes, Updated: info.Updated.UTC(), Process: l.Holder(info.Room)}
 	first, err := l.Read(ctx, info.Room, log.Pos{}, 1)
 	for _, e := range first {
@@ -63,7 +64,10 @@ func briefOf(ctx context.Context, l Log, info log.Info, server int) (brief, erro
 	if err := b.look(ctx, l, info.Last); err != nil {
 		return b, err
 	}
-	if b.Phase == string(room.PhaseLive) && b.Process == 0 {
+	if live := b.Phase == string(room.PhaseLive); node != nil && (live || b.Phase == string(room.PhasePaused)) {
+		b.Node = node(ctx, info.Room)
+	}
+	if b.Phase == string(room.PhaseLive) && b.Process == 0 && b.Node == "" {
 		if b.Process = server; server == 0 {
 			b.Phase = Interrupted
 		}

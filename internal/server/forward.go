@@ -1,16 +1,19 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/folkmoot/moot"
@@ -70,6 +73,122 @@ func AllRooms(data string, h *moot.Host) Placement {
 		}
 	}
 }
+
+// maxHops is how often a request is forwarded between nodes whose registries differ. Then it is answered
+// where it is, and the lock of the room decides.
+const maxHops = 3
+
+// AcrossNodes is the Placement of a node: find connects to the node that runs a room, or is to
+// run it. Rooms of this machine that no node runs are those of local.
+func AcrossNodes(h *moot.Host, local, find Placement) Placement {
+	return func(ctx context.Context, room string) (net.Conn, error) {
+		if h.Running(room) || hopsOf(ctx) >= maxHops {
+			return nil, nil
+		}
+		if h.HoldsSeatOf(room) {
+			return local(ctx, room)
+		}
+		if c, err := find(ctx, room); c != nil || err != nil {
+			return c, err
+		}
+		return local(ctx, room)
+	}
+}
+
+// hopsHeader counts how often a request was forwarded between nodes.
+const hopsHeader = "Moot-Hops"
+
+type hopsKey struct{}
+
+func hopsOf(ctx context.Context) int {
+	n, _ := ctx.Value(hopsKey{}).(int)
+	return n
+}
+
+// NodeHandler serves requests of other nodes, which identify their callers as processes
+// of this user do.
+func (s *Server) NodeHandler() http.Handler {
+	h := s.SocketHandler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hops, err := strconv.Atoi(r.Header.Get(hopsHeader))
+		if err != nil || hops < 0 {
+			hops = maxHops
+		}
+		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), hopsKey{}, hops)))
+	})
+}
+
+// follow answers a request, and forwards it if the room has moved to another node before
+// the request was carried out.
+func (s *Server) follow(w http.ResponseWriter, r *http.Request, handle http.HandlerFunc) {
+	room := s.roomOf(r)
+	if s.cfg.Placement == nil || room == "" || r.Method == http.MethodGet {
+		handle(w, r)
+		return
+	}
+	body, err := io.ReadAll(r.Body) // it is in memory; see access.ReadBody
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	for range maxMoves {
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		m := &moveWriter{ResponseWriter: w}
+		if handle(m, r); !m.moved {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if s.forwarded(w, r, room) {
+			return
+		}
+	}
+	s.refuse(w, r, &problem.Error{Code: "ROOM-MOVED", What: "the room moves between nodes", Where: "room " + room, Fix: "send the request again; a command with the same id is carried out once"})
+}
+
+// roomOf returns the room of a request, "" for none. A node also reads it from a request to
+// run a stored room.
+func (s *Server) roomOf(r *http.Request) string {
+	id := r.PathValue("room")
+	if id != "" || s.cfg.NodeOf == nil || r.Method != http.MethodPost || r.URL.Path != "/api/rooms" {
+		return id
+	}
+	body, err := io.ReadAll(r.Body) // it is in memory; see access.ReadBody
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var q struct {
+		Room string `json:"room"`
+	}
+	if err != nil || json.Unmarshal(body, &q) != nil {
+		return "" // the handler says what is wrong
+	}
+	return q.Room
+}
+
+// maxMoves is how often a request follows a room that moves back and forth.
+const maxMoves = 20
+
+// A moveWriter drops the answer that the room has moved.
+type moveWriter struct {
+	http.ResponseWriter
+	moved bool
+}
+
+func (m *moveWriter) WriteHeader(status int) {
+	if m.moved = status == http.StatusMisdirectedRequest; m.moved {
+		clear(m.Header())
+		return
+	}
+	m.ResponseWriter.WriteHeader(status)
+}
+
+func (m *moveWriter) Write(b []byte) (int, error) {
+	if m.moved {
+		return len(b), nil
+	}
+	return m.ResponseWriter.Write(b)
+}
+
+// Unwrap lets an [http.ResponseController] find the connection.
+func (m *moveWriter) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
 func dialProcess(ctx context.Context, data string, pid int) (net.Conn, error) {
 	s, err := local.FindProcess(data, pid)
@@ -156,6 +275,7 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, c net.Conn) {
 				p.Out.Header.Del(name)
 			}
 			p.Out.Header.Set(callerHeader, CallerOf(r.Context()).header())
+			p.Out.Header.Set(hopsHeader, strconv.Itoa(hopsOf(r.Context())+1))
 		},
 		ModifyResponse: func(resp *http.Response) error {
 			for name := range resp.Header {

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -55,13 +56,13 @@ func (s *Server) registerInbox() {
 
 func (s *Server) listInbox(ctx context.Context, _ *struct{}) (*inboxOutput, error) {
 	items := s.cfg.Host.Inbox().Running()
-	if s.cfg.Others != nil {
+	if s.answersForAll(ctx) {
 		var err error
 		if items, err = s.cfg.Host.Inbox().Items(ctx); err != nil {
 			return nil, err
 		}
 	}
-	others, err := s.others()
+	others, err := s.others(ctx)()
 	if err != nil {
 		return nil, err
 	}
@@ -86,12 +87,26 @@ func (s *Server) listInbox(ctx context.Context, _ *struct{}) (*inboxOutput, erro
 	return out, nil
 }
 
+// answersForAll reports whether an answer is about stored rooms and other processes too. One to
+// another node is not: that node asks all others itself.
+func (s *Server) answersForAll(ctx context.Context) bool {
+	return s.cfg.Others != nil && hopsOf(ctx) == 0
+}
+
 // others returns clients of the other processes whose rooms this server answers for.
-func (s *Server) others() (map[string]*client.Client, error) {
-	if s.cfg.Others == nil {
-		return nil, nil
+func (s *Server) others(ctx context.Context) func() (map[string]*client.Client, error) {
+	return func() (map[string]*client.Client, error) {
+		if s.cfg.Others == nil {
+			return nil, nil
+		}
+		all, err := s.cfg.Others()
+		if err != nil || s.cfg.Nodes == nil || hopsOf(ctx) > 0 {
+			return all, err
+		}
+		nodes, err := s.cfg.Nodes()
+		maps.Copy(all, nodes)
+		return all, err
 	}
-	return s.cfg.Others()
 }
 
 // OtherProcesses returns clients of the processes of a data folder that listen, but for
@@ -157,7 +172,7 @@ func (s *Server) streamInbox(ctx context.Context, out frameWriter) {
 	}
 	group.Go(func() { s.end(stop, s.followOwn(ctx, send)) })
 	if s.cfg.Others != nil {
-		group.Go(func() { s.end(stop, client.FollowInboxes(ctx, s.cfg.Others, send)) })
+		group.Go(func() { s.end(stop, client.FollowInboxes(ctx, s.others(ctx), send)) })
 	}
 	ticker := time.NewTicker(heartbeat)
 	defer ticker.Stop()
@@ -189,7 +204,7 @@ func (s *Server) end(stop func(), err error) {
 
 // followOwn sends what waits in the rooms of this process, and its changes.
 func (s *Server) followOwn(ctx context.Context, send func(inbox.Change) error) error {
-	follower := s.cfg.Host.Inbox().Follow(s.cfg.Others != nil)
+	follower := s.cfg.Host.Inbox().Follow(s.answersForAll(ctx))
 	for {
 		changes, err := follower.Changes(ctx)
 		if err != nil {

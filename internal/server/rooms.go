@@ -30,7 +30,14 @@ type roomsOutput struct{ Body []api.RoomBrief }
 
 // list lists the rooms that the caller may use.
 func (s *Server) list(ctx context.Context, _ *struct{}) (*roomsOutput, error) {
-	briefs, err := roomlist.Of(ctx, s.cfg.Host.Log(), s.cfg.Host.Server())
+	var node func(context.Context, string) string
+	if s.cfg.NodeOf != nil {
+		var err error
+		if node, err = s.cfg.NodeOf(ctx); err != nil {
+			return nil, err
+		}
+	}
+	briefs, err := roomlist.Of(ctx, s.cfg.Host.Log(), s.cfg.Host.Server(), node)
 	if err != nil && len(briefs) == 0 {
 		return nil, err
 	}

@@ -45,6 +45,9 @@ type Config struct {
 	URL func() string
 	// Placement tells where requests about a room are answered; nil is here.
 	Placement Placement
+	// NodeOf returns what tells the address of the node of a room; nil where one process
+	// runs all rooms.
+	NodeOf func(context.Context) (func(ctx context.Context, room string) string, error)
 	// Device tells where requests about this device toward other owners are
 	// answered; nil is here.
 	Device func(context.Context) (net.Conn, error)
@@ -52,6 +55,9 @@ type Config struct {
 	// items are in the inbox too, as are those of stored rooms; nil is for a process
 	// that answers for its own rooms only.
 	Others func() (map[string]*client.Client, error)
+	// Nodes returns clients of the other nodes, for the inbox too; nil where one process
+	// runs all rooms.
+	Nodes func() (map[string]*client.Client, error)
 	// Own says that the list of rooms has only those that this process runs.
 	Own bool
 	// Metrics serves the metrics of the rooms; nil serves none.
@@ -184,10 +190,10 @@ func (g guarded) HandleFunc(pattern string, handle func(http.ResponseWriter, *ht
 			s.refuse(w, r, err)
 			return
 		}
-		if s.forwarded(w, r, r.PathValue("room")) || online && s.forwardedToDevice(w, r) {
+		if s.forwarded(w, r, s.roomOf(r)) || online && s.forwardedToDevice(w, r) {
 			return
 		}
-		handle(w, r)
+		s.follow(w, r, handle)
 	})
 }
 

@@ -97,6 +97,9 @@ func Open(cfg Config) (*Sessions, error) {
 // Close stops watching the sessions and waits for that. The sessions themselves end
 // with the Host, and go on with the next one.
 func (s *Sessions) Close() {
+	if s == nil {
+		return
+	}
 	s.stop()
 	s.done.Wait()
 }

@@ -99,6 +99,10 @@ type Config struct {
 	// Host; nil sets no limit across rooms.
 	Profiles *Profiles
 
+	// Shared says that other processes may take rooms over that run here. A command that
+	// such a process can carry out is refused with [ErrMoved].
+	Shared bool
+
 	host   *Host // that runs the room; nil for none
 	hosted bool  // a Host ends the room: it answers commands as long as it is loaded
 }
@@ -170,6 +174,10 @@ var ErrFenced = errors.New("coordinator: another process owns the room")
 
 // ErrClosed reports a command to a room that is not running.
 var ErrClosed = errors.New("coordinator: room is not running")
+
+// ErrMoved reports a command that was not carried out, because another process has the
+// room now.
+var ErrMoved = errors.New("coordinator: room has moved to another process")
 
 func existsError(id string) error {
 	return &problem.Error{Code: "ROOM-EXISTS", What: "room " + id + " exists", Fix: "reopen it with `moot run --room " + id + "`"}

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -105,7 +106,11 @@ func (h *Host) Open(ctx context.Context, id string, o RunOptions) (*Room, error)
 		if err != nil || !loaded || o.ResumeAs == "" {
 			return r, err
 		}
-		if err := r.resume(ctx, o); !errors.Is(err, ErrClosed) || h.ctx.Err() != nil {
+		err = r.resume(ctx, o)
+		if moved := h.moved(r, id, err); moved != nil {
+			return nil, moved
+		}
+		if !errors.Is(err, ErrClosed) || h.ctx.Err() != nil {
 			return r, err
 		}
 		h.forget(r)
@@ -132,9 +137,12 @@ func (h *Host) Do(ctx context.Context, id string, c room.Command) ([]room.Event,
 	for {
 		r, err := h.Get(ctx, id)
 		if err != nil {
-			return nil, err
+			return nil, cmp.Or(h.moved(nil, id, err), err)
 		}
 		events, err := r.Do(ctx, c)
+		if moved := h.moved(r, id, err); moved != nil {
+			return nil, moved
+		}
 		if !errors.Is(err, ErrClosed) || h.ctx.Err() != nil {
 			return events, err
 		}

@@ -152,6 +152,7 @@ func notBefore(e room.Effect) time.Duration {
 type idleMark struct {
 	Clock time.Duration
 	Wall  time.Time
+	Moved bool `json:",omitempty"` // it was released, for another process to go on with it
 }
 
 // clock returns the room's clock at a wake-up now. The time while the room was

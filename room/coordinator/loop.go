@@ -15,13 +15,16 @@ import (
 // running and the room is unlocked. It returns [ErrFenced] when another process
 // has taken the room over.
 func (r *Room) Run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	defer r.shutDown()
-	defer cancel()
+	defer func() { cancel(r.cause()) }()
 	r.stopping = ctx.Done()
 	alarm := time.NewTimer(time.Hour)
 	defer alarm.Stop()
 	for {
+		if r.mayLeave() {
+			return r.snapshotOnExit(context.WithoutCancel(ctx))
+		}
 		if err := fatalCause(r.id, r.measure(ctx)); err != nil {
 			return err
 		}
@@ -34,6 +37,9 @@ func (r *Room) Run(ctx context.Context) error {
 		}
 		r.markIdle(wake)
 		req, ok := r.next(ctx, wake, alarm)
+		if !ok && ctx.Err() == nil {
+			continue // the room was released
+		}
 		if !ok {
 			return errors.Join(ctx.Err(), r.snapshotOnExit(context.WithoutCancel(ctx)))
 		}
@@ -71,7 +77,7 @@ func (r *Room) cancelsCalls() bool {
 }
 
 // next waits for the next request. Commands of people come before results of
-// effects, and a tick comes last. ok is false when ctx ends.
+// effects, and a tick comes last. ok is false when ctx ends or the room is released.
 func (r *Room) next(ctx context.Context, wake time.Duration, alarm *time.Timer) (req request, ok bool) {
 	select {
 	case req := <-r.people:
@@ -87,6 +93,8 @@ func (r *Room) next(ctx context.Context, wake time.Duration, alarm *time.Timer) 
 	}
 	select {
 	case <-ctx.Done():
+		return request{}, false
+	case <-r.leave:
 		return request{}, false
 	case req := <-r.people:
 		return req, true

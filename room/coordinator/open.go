@@ -70,7 +70,7 @@ func (r *Room) reopen(ctx context.Context) error {
 	if r.state.Phase == room.PhaseUnopened {
 		return &problem.Error{Code: "ROOM-UNKNOWN", What: "no room " + r.id, Fix: "`moot ls` lists the rooms", Kind: log.ErrNotFound}
 	}
-	if err := r.decideAndCommit(ctx, room.ActorHost, room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.PhaseLive && r.resumedIdle == nil}); err != nil {
+	if err := r.decideAndCommit(ctx, room.ActorHost, r.claim()); err != nil {
 		return err
 	}
 	if err := r.runResumeActs(ctx); err != nil {
@@ -128,7 +128,7 @@ func newRoom(ctx context.Context, cfg Config, id string) (*Room, error) {
 	}
 	r := &Room{
 		cfg: cfg, id: id, unlock: unlock,
-		people: make(chan request), abandoned: make(chan request, 16), work: make(chan request), quit: make(chan struct{}), done: make(chan struct{}),
+		people: make(chan request), abandoned: make(chan request, 16), work: make(chan request), leave: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 		endpoints: map[string]*driver{},
 	}
 	r.nest.host = cfg.host

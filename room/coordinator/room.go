@@ -23,6 +23,8 @@ type Room struct {
 	abandoned   chan request  // pauses and stops whose caller did not wait for the result
 	work        chan request  // results of effects
 	queued      atomic.Int32  // requests that wait to be sent to people or work
+	leave       chan struct{} // gets a token when the room is released
+	leaving     atomic.Bool   // the room was released: Run ends between two turns
 	quit        chan struct{} // closed when Run begins to end
 	done        chan struct{} // closed when it has ended
 	gate        gate

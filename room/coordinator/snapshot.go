@@ -88,12 +88,13 @@ func (r *Room) maybeSnapshot(ctx context.Context) error {
 
 // snapshotOnExit writes the last snapshot of a run. A live room with no turn
 // running is marked as idle, so that it is not interrupted when it is opened
-// again.
+// again. So is one that was released.
 func (r *Room) snapshotOnExit(ctx context.Context) error {
-	if r.state.Phase != room.PhaseLive || r.speaking() {
+	leaving := r.leaving.Load()
+	if r.state.Phase != room.PhaseLive || r.speaking() && !leaving {
 		return r.save(ctx)
 	}
-	r.resumedIdle = &idleMark{r.clock.now(), time.Now()}
+	r.resumedIdle = &idleMark{Clock: r.clock.now(), Wall: time.Now(), Moved: leaving}
 	return r.writeSnapshot(ctx)
 }
 

@@ -45,6 +45,9 @@ func (r *Room) openPrompt(ctx context.Context, e room.Speak) (p endpoint.Prompt,
 		return g.prompt, true, nil
 	}
 	p, err = prompt(ctx, &r.state, &r.texts, e.Participant, e.Window, e.Turn, e.Request, e.Hints)
+	if x, ok := r.state.Seat(e.Participant); ok && x.Session && r.state.Turn != nil {
+		p.Epoch = r.state.Turn.Epoch // its session may have the request since then, and answers with that epoch
+	}
 	return p, e.Digest == "" || e.Digest == endpoint.Digest(p.Text), err
 }
 

@@ -19,7 +19,7 @@ func (m *Model) act(do room.Act) bool {
 	over := m.Phase == room.PhaseStopped || m.Phase == room.PhaseCompleted && m.cause != room.CauseSettled
 	switch do := do.(type) {
 	case room.Claim:
-		return m.claim(do.Restart)
+		return m.claim(do)
 	case room.Present:
 		return m.present(do)
 	case room.Answered:
@@ -116,7 +116,8 @@ func (m *Model) take(x *Seat, person string, b room.Body) bool {
 	return m.note(b)
 }
 
-func (m *Model) claim(restart bool) bool {
+func (m *Model) claim(do room.Claim) bool {
+	restart := do.Restart
 	m.Epoch++
 	m.note(room.Claimed{Restart: restart})
 	for _, x := range m.Seats {
@@ -124,7 +125,9 @@ func (m *Model) claim(restart bool) bool {
 		x.leave()
 	}
 	if t := m.Turn; t != nil && t.Draft == nil {
-		if agent := t.Seat.takenBy == ""; agent && t.Seat.Device == "" || !agent && restart { // another device keeps its answer
+		agent := t.Seat.takenBy == ""
+		kept := t.Seat.Device != "" || do.Moved && t.Seat.Session && t.Seat.standing == room.Active // another device keeps its answer, and a session is told again
+		if agent && !kept || !agent && restart {
 			m.interrupt(t.Seat)
 			for _, c := range m.Calls { // the host may have lost them
 				if c.Turn == t.Turn && !c.State.Open() && !c.posted {

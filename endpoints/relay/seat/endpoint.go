@@ -11,6 +11,7 @@ package seat
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -146,6 +147,10 @@ func (e *Endpoint) sendCancel(p endpoint.Prompt) {
 	e.cfg.Dispatcher.Send(e.cfg.Device, envelope.Envelope{ID: p.Request, Type: envelope.TurnCancel, Profile: e.cfg.Remote, Room: p.Room, Epoch: p.Epoch, Turn: p.Turn})
 }
 
+// moved reports whether the room of a request goes on in another process, which sends the
+// request again. It must not be cancelled then.
+func moved(ctx context.Context) bool { return errors.Is(context.Cause(ctx), endpoint.ErrMoved) }
+
 // Close ends the request in flight, cancels it on the other device, and waits
 // for the goroutines of the endpoint.
 func (e *Endpoint) Close() error {
@@ -156,7 +161,7 @@ func (e *Endpoint) Close() error {
 	if was {
 		return nil
 	}
-	if x != nil {
+	if x != nil && !moved(x.Context) {
 		e.sendCancel(x.Prompt)
 	}
 	close(e.done)

@@ -44,7 +44,9 @@ func (e *Endpoint) exchange(ctx context.Context, x *inflight.Request, message []
 			return endpoint.Reply{}, wire.ErrClosed
 		case <-ctx.Done():
 			if e.abandon(x) {
-				e.sendCancel(x.Prompt)
+				if !moved(ctx) {
+					e.sendCancel(x.Prompt)
+				}
 				return endpoint.Reply{}, wire.Ended(ctx)
 			}
 		}

@@ -34,7 +34,7 @@ func (a *App) FindRoom(ctx context.Context, arg string) (string, error) {
 			return arg, nil
 		}
 	}
-	rooms, _ := roomlist.Of(ctx, db, 0) // the damaged ones are listed too
+	rooms, _ := roomlist.Of(ctx, db, 0, nil) // the damaged ones are listed too
 	return matchRoom(rooms, arg)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/cluster"
 	"github.com/folkmoot/moot/internal/local"
 	"github.com/folkmoot/moot/internal/roomlist"
 	"github.com/folkmoot/moot/room/log"
@@ -49,7 +50,11 @@ func (a *commands) briefs(ctx context.Context) ([]api.RoomBrief, error) {
 		return nil, err
 	}
 	defer db.Close()
-	return roomlist.Of(ctx, db, local.DaemonPID(a.Settings.Data))
+	node, err := cluster.Locator(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	return roomlist.Of(ctx, db, local.DaemonPID(a.Settings.Data), node)
 }
 
 func (a *commands) printBriefs(w io.Writer, briefs []api.RoomBrief) error {
@@ -60,7 +65,10 @@ func (a *commands) printBriefs(w io.Writer, briefs []api.RoomBrief) error {
 	rows := make([][]string, len(briefs))
 	for i, b := range briefs {
 		phase := b.Phase
-		if b.Process != 0 {
+		switch {
+		case b.Node != "":
+			phase += " (node " + b.Node + ")"
+		case b.Process != 0:
 			phase += fmt.Sprintf(" (process %d)", b.Process)
 		}
 		updated := "-" // of a room that is not in the database any more

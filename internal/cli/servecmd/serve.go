@@ -24,6 +24,7 @@ import (
 type serveFlags struct {
 	listen, cert, key string
 	cluster           string // folder of this machine; "" without a cluster
+	node, drain       string
 	open              bool
 	share             bool
 }
@@ -42,8 +43,12 @@ func newServeCmd(a *commands) *cobra.Command {
 			"continue, and are paused otherwise. A room that another process runs stays there,\n" +
 			"and requests about it are forwarded, until that process ends.\n\n" +
 			"The first interrupt pauses the rooms in which an agent is at work, but for those\n" +
-			"with onRestart: continue, and ends the server. The second ends it at once.",
-		Example: "  moot serve\n  moot serve --open\n  moot serve --share\n  moot serve --listen none\n  moot serve --listen 127.0.0.1:0 -o json\n  moot serve --cluster /etc/moot/cluster",
+			"with onRestart: continue, and ends the server. The second ends it at once.\n\n" +
+			"With --node the process is one of several, mostly on different machines, that run\n" +
+			"the rooms of one log on servers (--log or --cluster). Each runs a part of them, and answers for\n" +
+			"all. If a node comes or ends, rooms move, each between two of its turns; if it dies,\n" +
+			"others go on with its rooms. At the first interrupt a node hands over its rooms.",
+		Example: "  moot serve\n  moot serve --open\n  moot serve --share\n  moot serve --listen none\n  moot serve --listen 127.0.0.1:0 -o json\n  moot serve --cluster /etc/moot/cluster\n  moot serve --log postgres://db.internal/moot --node 10.0.0.1:8422",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.fillIn(cmd, a.Settings.Server)
@@ -60,6 +65,8 @@ func newServeCmd(a *commands) *cobra.Command {
 	fl.StringVar(&f.cluster, "cluster", "", "keep the rooms together with other machines: the folder of this machine that moot cluster init has made")
 	fl.StringVar(&f.cert, "cert", "", "file of the TLS certificate, in PEM; read again when it changes")
 	fl.StringVar(&f.key, "key", "", "file of its key, in PEM")
+	fl.StringVar(&f.node, "node", "", "address at which the other nodes reach this one, HOST:PORT; the log is on servers")
+	fl.StringVar(&f.drain, "drain", "", "how long a node that ends waits for turns before it interrupts them (default "+config.DefaultDrain+")")
 	for _, name := range []string{"cert", "key"} {
 		_ = cmd.MarkFlagFilename(name) // the flag is there
 	}
@@ -73,7 +80,7 @@ func (f *serveFlags) fillIn(cmd *cobra.Command, s config.Server) {
 		flag string
 		have *string
 		set  string
-	}{{"listen", &f.listen, s.Listen}, {"cert", &f.cert, s.Cert}, {"key", &f.key, s.Key}} {
+	}{{"listen", &f.listen, s.Listen}, {"cert", &f.cert, s.Cert}, {"key", &f.key, s.Key}, {"node", &f.node, s.Node}, {"drain", &f.drain, s.Drain}} {
 		if !cmd.Flags().Changed(p.flag) {
 			*p.have = p.set
 		}
@@ -85,8 +92,9 @@ type Serving struct {
 	Process int    `json:"process"`
 	Data    string `json:"data"`
 	Socket  string `json:"socket"`
-	URL     string `json:"url,omitempty"` // "" without an address
-	Token   string `json:"token"`         // the file with a token for everything
+	URL     string `json:"url,omitempty"`  // "" without an address
+	Node    string `json:"node,omitempty"` // address for other nodes; "" without any
+	Token   string `json:"token"`          // the file with a token for everything
 }
 
 // serve runs all rooms until ctx ends.
@@ -135,23 +143,38 @@ func (a *commands) serve(ctx context.Context, f serveFlags) (err error) {
 	defer flush()
 	counted := metrics.New()
 	w.Observers = append(w.Observers, counted)
+	if err := d.listenNode(ctx, f, &w); err != nil {
+		return err
+	}
+	defer d.closeNode()
 	if d.host, err = w.OpenHost(); err != nil {
 		return err
 	}
 	counted.Watch(d.host.Loads)
 	defer func() { err = errors.Join(err, d.host.Close()) }()
-	agents, err := sessions.Open(sessions.Config{Host: d.host, Settings: a.Settings, Path: filepath.Join(d.at.Data, "server", "sessions.json"), Log: a.Log})
+	agents, err := d.sessions()
 	if err != nil {
 		return err
 	}
 	defer agents.Close()
-	d.server = server.New(server.Config{
+	c := server.Config{
 		Host: d.host, Log: a.Log, Version: catalog.Version(), Keys: keys, Sessions: agents,
 		URL: func() string { return d.at.URL }, Placement: server.AllRooms(d.at.Data, d.host), Device: server.DeviceElsewhere(d.at.Data, d.host),
 		Others: server.OtherProcesses(d.at.Data), Metrics: counted.Handler(),
-	})
+	}
+	d.serveNode(&c)
+	d.server = server.New(c)
 	defer func() { err = errors.Join(err, d.server.Close()) }()
 	return d.run(ctx, f.open)
+}
+
+// sessions opens the agent sessions. A node has none: the rooms of sessions work in folders
+// of one machine, and cannot move.
+func (d *daemon) sessions() (*sessions.Sessions, error) {
+	if d.node.Node != nil {
+		return nil, nil
+	}
+	return sessions.Open(sessions.Config{Host: d.host, Settings: d.Settings, Path: filepath.Join(d.at.Data, "server", "sessions.json"), Log: d.Log})
 }
 
 // A daemon is the server of a data folder.
@@ -163,6 +186,7 @@ type daemon struct {
 	hosts       access.Hosts
 	at          Serving
 	share       bool // the agents of all profiles with other owners
+	node        node
 }
 
 // run answers requests until ctx ends. Then it brings the rooms to rest first, so that
@@ -180,6 +204,7 @@ func (d *daemon) run(ctx context.Context, open bool) error {
 	if d.web != nil {
 		tasks.Go(func() { failed(d.server.Serve(serving, d.web, d.server.TCPHandler(d.hosts))) })
 	}
+	d.joinNodes(serving, running, tasks.Go, failed)
 	tasks.Go(func() { d.takeOver(running) })
 	if d.share {
 		tasks.Go(func() { d.shareAll(running) })
@@ -195,6 +220,7 @@ func (d *daemon) run(ctx context.Context, open bool) error {
 		})
 	}
 	<-running.Done()
+	d.leaveNodes(context.WithoutCancel(ctx))
 	err := errors.Join(d.host.Rest(context.WithoutCancel(ctx), "the server ended"), d.host.Stop())
 	if ctx.Err() == nil {
 		err = errors.Join(context.Cause(running), err)
@@ -218,6 +244,9 @@ func (d *daemon) shareAll(ctx context.Context) {
 func (d *daemon) ready() error {
 	d.Note("rooms   %s", d.at.Data)
 	d.Note("socket  %s, for commands of this user", d.at.Socket)
+	if d.at.Node != "" {
+		d.Note("node    %s, for the other nodes", d.at.Node)
+	}
 	if d.at.URL == "" {
 		return d.EmitText(d.at, "%s\n", d.at.Socket)
 	}

@@ -13,25 +13,29 @@ import (
 const processInterval = time.Second
 
 // takeOver opens the rooms that were live when the last server ended, and then those
-// of each other process that ends, until ctx ends.
+// of each other process or node that ends, until ctx ends.
 func (d *daemon) takeOver(ctx context.Context) {
 	ticker := time.NewTicker(processInterval)
 	defer ticker.Stop()
 	var before []local.Socket
-	for first := true; ; first = false {
+	for again := true; ; {
+		nodes := d.nodesChanged()
 		now, err := local.Find(d.Settings.Data)
 		if err != nil {
 			d.Log.Warn("other processes cannot be found", "error", err)
 		}
 		ended := slices.ContainsFunc(before, func(s local.Socket) bool { return !slices.Contains(now, s) })
-		if first || ended {
-			if err := d.host.Recover(ctx); err != nil && ctx.Err() == nil {
+		if again || ended {
+			err := d.host.Recover(ctx)
+			if again = err != nil; again && ctx.Err() == nil {
 				d.Log.Error("rooms of other processes cannot be taken over", "error", err)
 			}
 		}
 		before = now
 		select {
 		case <-ticker.C:
+		case <-nodes:
+			again = true
 		case <-ctx.Done():
 			return
 		}

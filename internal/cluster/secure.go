@@ -1,0 +1,182 @@
+package cluster
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"math/big"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/folkmoot/moot/problem"
+)
+
+// newCertificate makes a certificate for the life of this process. Only its fingerprint
+// counts: it has no name, and no authority signs it.
+func newCertificate() (c tls.Certificate, fingerprint string, err error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return c, "", err
+	}
+	now := time.Now()
+	template := x509.Certificate{
+		SerialNumber: big.NewInt(now.UnixNano()), NotBefore: now.AddDate(-1, 0, 0), NotAfter: now.AddDate(100, 0, 0),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &template, &template, key.Public(), key)
+	if err != nil {
+		return c, "", err
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, fingerprintOf(der), nil
+}
+
+func fingerprintOf(der []byte) string {
+	sum := sha256.Sum256(der)
+	return hex.EncodeToString(sum[:])
+}
+
+// errStranger refuses a connection with a certificate that is not in the registry.
+var errStranger = errors.New("cluster: the certificate is not that of a node")
+
+// config returns the settings of a connection. trust is given the fingerprint of the
+// other side, which has proved that it has the key.
+func (n *Node) config(trust func(fingerprint string) bool) *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{n.cert}, SessionTicketsDisabled: true,
+		ClientAuth:         tls.RequireAnyClientCert,
+		InsecureSkipVerify: true, // there is no authority: VerifyConnection compares the certificate itself
+		VerifyConnection: func(s tls.ConnectionState) error {
+			if len(s.PeerCertificates) != 1 || !trust(fingerprintOf(s.PeerCertificates[0].Raw)) {
+				return errStranger
+			}
+			return nil
+		},
+	}
+}
+
+// Listen listens for other nodes at an address. Port 0 takes any that is free.
+func Listen(address string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		err = errors.New("the other nodes need a host")
+	}
+	if err != nil {
+		return nil, &problem.Error{Code: "NODE-ADDRESS", What: "this is no address for other nodes", Where: address, Fix: "write the address at which they reach this machine, such as 10.0.0.1:8422", Err: err}
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, &problem.Error{Code: "NODE-ADDRESS", What: "cannot listen for other nodes", Where: address, Fix: "choose another address with --node", Err: err}
+	}
+	return l, nil
+}
+
+// Secure returns a listener that accepts connections of other nodes only.
+func (n *Node) Secure(l net.Listener) net.Listener {
+	return tls.NewListener(l, n.config(n.knows))
+}
+
+// registryPause is the least time between two reads of the registry for certificates that
+// are not in it, so that strangers cannot load the servers.
+const registryPause = 100 * time.Millisecond
+
+// knows reports whether a fingerprint is in the registry, which it reads if the node may
+// have come just now.
+func (n *Node) knows(fingerprint string) bool {
+	asked := time.Now()
+	for {
+		n.mu.Lock()
+		known := slices.ContainsFunc(n.peers, func(p Peer) bool { return p.Fingerprint == fingerprint })
+		read := n.read
+		n.mu.Unlock()
+		if known || read.After(asked) {
+			return known
+		}
+		time.Sleep(time.Until(read.Add(registryPause)))
+		ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
+		err := n.refresh(ctx)
+		cancel()
+		if err != nil {
+			return false
+		}
+	}
+}
+
+// dialTimeout bounds a connection to a node. A process that was stopped accepts
+// connections and does not answer.
+const dialTimeout = 2 * time.Second
+
+// Dial connects to a node. The connection is closed when the node has gone.
+func (n *Node) Dial(ctx context.Context, p Peer) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	d := tls.Dialer{Config: n.config(func(f string) bool { return f == p.Fingerprint })}
+	c, err := d.DialContext(ctx, "tcp", p.Address)
+	if err != nil {
+		return nil, unreachable(p, err)
+	}
+	return n.track(c, p)
+}
+
+// A peerConn is a connection to a node.
+type peerConn struct {
+	net.Conn
+	node *Node
+	once sync.Once
+}
+
+func (n *Node) track(c net.Conn, p Peer) (net.Conn, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !slices.ContainsFunc(n.peers, func(x Peer) bool { return x.ID == p.ID }) {
+		_ = c.Close()
+		return nil, unreachable(p, errors.New("it has left"))
+	}
+	t := &peerConn{Conn: c, node: n}
+	n.conns[t] = p.ID
+	return t, nil
+}
+
+// Close implements [net.Conn].
+func (c *peerConn) Close() error {
+	c.once.Do(func() {
+		c.node.mu.Lock()
+		defer c.node.mu.Unlock()
+		delete(c.node.conns, c)
+	})
+	return c.Conn.Close()
+}
+
+// dropGone closes the connections to nodes that are not in the registry any more. The
+// caller holds mu.
+func (n *Node) dropGone() {
+	for c, id := range n.conns {
+		if !slices.ContainsFunc(n.peers, func(p Peer) bool { return p.ID == id }) {
+			delete(n.conns, c)
+			go c.Conn.Close() // it may wait for a write
+		}
+	}
+	for id, c := range n.clients {
+		if !slices.ContainsFunc(n.peers, func(p Peer) bool { return p.ID == id }) {
+			delete(n.clients, id)
+			c.CloseIdleConnections()
+		}
+	}
+}
+
+// close closes the connections that are not in use.
+func (n *Node) close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for id, c := range n.clients {
+		delete(n.clients, id)
+		c.CloseIdleConnections()
+	}
+}
