@@ -131,7 +131,10 @@ func (n *Node) Run(ctx context.Context, lapsed func()) {
 	for {
 		select {
 		case <-ctx.Done():
-			n.close()
+			n.mu.Lock()
+			closeAll := n.dropGone(true)
+			n.mu.Unlock()
+			closeAll()
 			return
 		case <-ticker.C:
 		}
@@ -172,14 +175,16 @@ func (n *Node) refresh(ctx context.Context) error {
 	}
 	slices.SortFunc(peers, func(a, b Peer) int { return cmp.Compare(a.ID, b.ID) })
 	n.mu.Lock()
-	defer n.mu.Unlock()
 	n.read = time.Now()
+	closeGone := func() {}
 	if !slices.Equal(peers, n.peers) {
 		n.peers = peers
 		close(n.changed)
 		n.changed = make(chan struct{})
-		n.dropGone()
+		closeGone = n.dropGone(false)
 	}
+	n.mu.Unlock()
+	closeGone()
 	return nil
 }
 

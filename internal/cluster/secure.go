@@ -12,6 +12,7 @@ import (
 	"errors"
 	"math/big"
 	"net"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -154,29 +155,34 @@ func (c *peerConn) Close() error {
 	return c.Conn.Close()
 }
 
-// dropGone closes the connections to nodes that are not in the registry any more. The
-// caller holds mu.
-func (n *Node) dropGone() {
+// dropGone removes the connections to nodes that are not in the registry any more, or all
+// of them, and returns what closes them. The caller holds mu, and calls it without.
+func (n *Node) dropGone(all bool) (closeAll func()) {
+	gone := func(id string) bool {
+		return all || !slices.ContainsFunc(n.peers, func(p Peer) bool { return p.ID == id })
+	}
+	var conns []net.Conn
+	var clients []*http.Client
 	for c, id := range n.conns {
-		if !slices.ContainsFunc(n.peers, func(p Peer) bool { return p.ID == id }) {
+		if gone(id) {
 			delete(n.conns, c)
-			go c.Conn.Close() // it may wait for a write
+			conns = append(conns, c.Conn)
 		}
 	}
 	for id, c := range n.clients {
-		if !slices.ContainsFunc(n.peers, func(p Peer) bool { return p.ID == id }) {
+		if gone(id) {
 			delete(n.clients, id)
+			clients = append(clients, c)
+		}
+	}
+	return func() {
+		for _, c := range clients {
 			c.CloseIdleConnections()
 		}
-	}
-}
-
-// close closes the connections that are not in use.
-func (n *Node) close() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for id, c := range n.clients {
-		delete(n.clients, id)
-		c.CloseIdleConnections()
+		var closing sync.WaitGroup
+		for _, c := range conns { // one of a machine that has died waits for its last write
+			closing.Go(func() { _ = c.Close() })
+		}
+		closing.Wait()
 	}
 }
