@@ -3,6 +3,7 @@ package coordinator
 import (
 	"time"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -169,4 +170,33 @@ func (p *idleMark) clock(s *room.State) time.Duration {
 		}
 	}
 	return p.Clock
+}
+
+// called reports whether the room is that of a call.
+func (r *Room) called() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state.Spec.Call != nil
+}
+
+// Leaving reports whether the room was released, or is about to be.
+func (r *Room) Leaving() bool { return r.leaving.Load() }
+
+// mayLeave reports whether Run ends now because the room was released.
+func (r *Room) mayLeave() bool { return r.leaving.Load() && r.state.MayMove() }
+
+// cause is why the effects of a room that ends are cancelled.
+func (r *Room) cause() error {
+	if r.leaving.Load() {
+		return endpoint.ErrMoved
+	}
+	return nil
+}
+
+// claim returns the command by which this process takes the room over.
+func (r *Room) claim() room.Claim {
+	return room.Claim{
+		Owner: r.cfg.Owner, Restart: r.state.Phase == room.PhaseLive && r.resumedIdle == nil,
+		Moved: r.resumedIdle != nil && r.resumedIdle.Moved,
+	}
 }
