@@ -54,7 +54,7 @@ func TestSettingsDefaults(t *testing.T) {
 	}
 	want := Settings{
 		Data: filepath.Join(dir, ".local/share/moot"), Cache: filepath.Join(dir, "cache/moot"),
-		LogLevel: "warn", LogFormat: "text", Relay: Relay{Listen: "127.0.0.1:7447"}, Server: Server{Listen: DefaultListen}, File: filepath.Join(dir, "conf/moot/config.yaml"),
+		LogLevel: "warn", LogFormat: "text", Relay: Relay{Listen: "127.0.0.1:7447"}, Server: Server{Listen: DefaultListen, Drain: DefaultDrain}, File: filepath.Join(dir, "conf/moot/config.yaml"),
 	}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("%+v, want %+v", s, want)
