@@ -63,16 +63,22 @@ func (n *Node) config(trust func(fingerprint string) bool) *tls.Config {
 	}
 }
 
-// Listen listens for other nodes at an address. Port 0 takes any that is free.
+// Listen listens for other nodes at an address. Port 0 takes any that is free. A name, which
+// may mean another address on this machine, stands for all of its addresses.
 func Listen(address string) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+	host, port, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	if err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
 		err = errors.New("the other nodes need a host")
 	}
 	if err != nil {
 		return nil, &problem.Error{Code: "NODE-ADDRESS", What: "this is no address for other nodes", Where: address, Fix: "write the address at which they reach this machine, such as 10.0.0.1:8422", Err: err}
 	}
-	l, err := net.Listen("tcp", address)
+	at := address
+	if ip == nil && host != "localhost" {
+		at = ":" + port
+	}
+	l, err := net.Listen("tcp", at)
 	if err != nil {
 		return nil, &problem.Error{Code: "NODE-ADDRESS", What: "cannot listen for other nodes", Where: address, Fix: "choose another address with --node", Err: err}
 	}

@@ -71,8 +71,8 @@ func newCluster(t *testing.T, n int, turn time.Duration) *cluster {
 
 func (x *clusterNode) launch() { x.daemon = x.serve("--listen", "none", "--node", "127.0.0.1:0") }
 
-// clusterRoom is a room with two agents that talk in turns.
-const clusterRoom = `version: room/v1
+// nodeRoom is a room with two agents that talk in turns.
+const nodeRoom = `version: room/v1
 name: %s
 policy: {use: round-robin}
 onRestart: %s
@@ -206,7 +206,7 @@ func TestNodes(t *testing.T) {
 	a := c.nodes[0]
 	var ids []string
 	for i := range 9 {
-		ids = append(ids, a.create(fmt.Sprintf(clusterRoom, "r"+strconv.Itoa(i), "continue")))
+		ids = append(ids, a.create(fmt.Sprintf(nodeRoom, "r"+strconv.Itoa(i), "continue")))
 	}
 	c.goOn(ids)
 	spread := map[string]bool{}
@@ -263,7 +263,7 @@ func TestRollingRestart(t *testing.T) {
 	c := newCluster(t, 3, turn)
 	var ids []string
 	for i := range rooms {
-		ids = append(ids, c.nodes[i%3].create(fmt.Sprintf(clusterRoom, "r"+strconv.Itoa(i), "pause")))
+		ids = append(ids, c.nodes[i%3].create(fmt.Sprintf(nodeRoom, "r"+strconv.Itoa(i), "pause")))
 	}
 	c.goOn(ids)
 	for _, x := range c.nodes {

@@ -1,6 +1,7 @@
 package servecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -45,9 +46,10 @@ func newServeCmd(a *commands) *cobra.Command {
 			"The first interrupt pauses the rooms in which an agent is at work, but for those\n" +
 			"with onRestart: continue, and ends the server. The second ends it at once.\n\n" +
 			"With --node the process is one of several, mostly on different machines, that run\n" +
-			"the rooms of one log on servers (--log or --cluster). Each runs a part of them, and answers for\n" +
+			"the rooms of one log on servers (--log). Each runs a part of them, and answers for\n" +
 			"all. If a node comes or ends, rooms move, each between two of its turns; if it dies,\n" +
-			"others go on with its rooms. At the first interrupt a node hands over its rooms.",
+			"others go on with its rooms. At the first interrupt a node hands over its rooms.\n" +
+			"With --cluster the process is a node too.",
 		Example: "  moot serve\n  moot serve --open\n  moot serve --share\n  moot serve --listen none\n  moot serve --listen 127.0.0.1:0 -o json\n  moot serve --cluster /etc/moot/cluster\n  moot serve --log postgres://db.internal/moot --node 10.0.0.1:8422",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -109,6 +111,7 @@ func (a *commands) serve(ctx context.Context, f serveFlags) (err error) {
 			return err
 		}
 		defer w.Cluster.Stop() // after the rooms
+		f.node = cmp.Or(f.node, w.Cluster.Self.Nodes())
 	}
 	socket, err := local.ListenDaemon(a.Settings.Data)
 	if err != nil {
