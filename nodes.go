@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/coordinator"
@@ -87,4 +88,13 @@ func (h *Host) DropLost(ctx context.Context) {
 			h.rooms.Drop(r.ID())
 		}
 	}
+}
+
+// owner names this process in logs.
+func owner() string {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "localhost"
+	}
+	return fmt.Sprintf("%s:%d", name, os.Getpid())
 }

@@ -493,12 +493,3 @@ func lookup(name string) (string, bool) {
 	}
 	return os.LookupEnv(name)
 }
-
-// owner names this process in logs.
-func owner() string {
-	name, err := os.Hostname()
-	if err != nil {
-		name = "localhost"
-	}
-	return fmt.Sprintf("%s:%d", name, os.Getpid())
-}
