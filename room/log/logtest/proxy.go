@@ -1,6 +1,7 @@
 package logtest
 
 import (
+	"context"
 	"io"
 	"net"
 	"sync"
@@ -25,6 +26,10 @@ func Proxy(t testing.TB, l net.Listener, dial func() (net.Conn, error)) (cut *at
 				client.Close()
 				continue
 			}
+			context.AfterFunc(t.Context(), func() { // the other end may be gone without a sign
+				client.Close()
+				server.Close()
+			})
 			all.Go(func() {
 				io.Copy(server, client)
 				server.Close()
