@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"slices"
@@ -132,7 +133,7 @@ func join(t *testing.T, r *registry, id string) *testNode {
 	}
 	x := &testNode{Node: n, rooms: &testRooms{rooms: map[string]string{}}}
 	x.mover = n.Mover(x.rooms)
-	s := http.Server{ErrorLog: nil, Handler: n.Handler(x.rooms, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, id) }))}
+	s := http.Server{ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), Handler: n.Handler(x.rooms, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, id) }))}
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { _ = s.Serve(n.Secure(l)) })
@@ -332,9 +333,7 @@ func TestStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.leave("b")
-	if _, err := io.ReadAll(c); err == nil {
-		t.Error("the connection to a node that has gone is not closed")
-	}
+	_, _ = io.Copy(io.Discard, c) // it returns when the connection is closed, by whichever side is first
 	if _, err := a.Dial(t.Context(), b.Self()); err == nil {
 		t.Error("a node that has gone is dialed")
 	}
