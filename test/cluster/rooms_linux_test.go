@@ -74,6 +74,11 @@ func (c *cluster) startRooms(count int) {
 		c.people.Go(m.person)
 	}
 	c.progress("before the first fault")
+	for began := time.Now(); len(c.handedTurns()) < count; time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > 3*time.Minute {
+			c.t.Fatalf("agents have had turns in %d of %d rooms\n%s", len(c.handedTurns()), count, c.stderr())
+		}
+	}
 }
 
 func (c *cluster) stopPeople() {
@@ -152,7 +157,7 @@ func (c *cluster) check() {
 
 // handedTurns returns how often an agent was handed each turn, by room.
 func (c *cluster) handedTurns() map[string]map[string]int {
-	f, err := os.Open(c.turnsFile())
+	f, err := os.OpenFile(c.turnsFile(), os.O_RDONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -209,9 +214,6 @@ func (m *meeting) check(l log.Reader, handed map[string]int) {
 		if n > 1 || granted[turn] == 0 {
 			t.Errorf("%s: agents were handed turn %s %d times, and it was granted %d times", m.name, turn, n, granted[turn])
 		}
-	}
-	if len(handed) == 0 {
-		t.Errorf("%s: no agent has had a turn", m.name)
 	}
 	t.Logf("%s: epoch %d, %d turns, %d messages acknowledged", m.name, epoch, len(granted), len(m.acked))
 }
