@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -139,14 +140,17 @@ func (b *clusterBench) verify(machine string, rooms ...string) {
 	}
 }
 
-// TestCluster runs three machines that embed their servers. One is killed, then another; the
-// majority comes back; all are started again; one comes back with other keys.
+// TestCluster runs three machines that embed their servers. One is killed, and comes back with
+// other keys.
 func TestCluster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("servers elect leaders for seconds")
 	}
 	t.Parallel()
 	b := newClusterBench(t)
+	if out := b.command(2, "one", "serve", "--cluster", "keys/one", "--log", "nats://127.0.0.1:1"); !strings.Contains(out, "log.url") {
+		t.Errorf("serving with two places for the rooms: %s", out)
+	}
 	one := b.serve("one", "keys")
 	b.says("one", "waits for 1 of 2 other machines: three (127.0.0.1:")
 	two, three := b.serve("two", "keys"), b.serve("three", "keys")
@@ -162,8 +166,28 @@ func TestCluster(t *testing.T) {
 	rooms = append(rooms, b.run("two"))
 	b.verify("three", rooms...)
 
-	two.Process.Kill()
-	two.end()
+	b.command(0, "one", append([]string{"cluster", "init", "others"}, b.addresses...)...)
+	b.serve("one", "others")
+	b.says("one", "a connection was refused: ")
+	b.verify("two", rooms...)
+}
+
+// TestClusterQuorum has two of three machines killed, one come back, and all killed and started
+// again. It waits for minutes, so it runs if MOOT_TEST_CLUSTER is set.
+func TestClusterQuorum(t *testing.T) {
+	if os.Getenv("MOOT_TEST_CLUSTER") == "" {
+		t.Skip("MOOT_TEST_CLUSTER is not set")
+	}
+	b := newClusterBench(t)
+	one, two, three := b.serve("one", "keys"), b.serve("two", "keys"), b.serve("three", "keys")
+	for _, m := range []*running{one, two, three} {
+		m.until(t, "http://")
+	}
+	rooms := []string{b.run("one")}
+	for _, m := range []*running{one, two} {
+		m.Process.Kill()
+		m.end()
+	}
 	if out := b.command(1, "three", "ls"); !strings.Contains(out, "LOG-NATS") {
 		t.Errorf("one of three machines answers alone: %s", out)
 	}
@@ -171,7 +195,6 @@ func TestCluster(t *testing.T) {
 	one.until(t, "http://")
 	rooms = append(rooms, b.run("one"))
 	b.verify("three", rooms...)
-
 	for _, m := range []*running{one, three} { // all are down then
 		m.Process.Kill()
 		m.end()
@@ -179,17 +202,10 @@ func TestCluster(t *testing.T) {
 	if out := b.command(2, "one", "serve"); !strings.Contains(out, "CLUSTER-FLAG") {
 		t.Errorf("serving without --cluster: %s", out)
 	}
-	if out := b.command(2, "one", "serve", "--cluster", "keys/one", "--log", "nats://127.0.0.1:1"); !strings.Contains(out, "log.url") {
-		t.Errorf("serving with two places for the rooms: %s", out)
-	}
-	for _, name := range []string{"one", "two"} {
+	for _, name := range []string{"one", "two", "three"} {
 		b.serve(name, "keys")
 	}
-	b.command(0, "one", append([]string{"cluster", "init", "others"}, b.addresses...)...)
-	b.serve("three", "others")
-	b.says("one", "socket  ")
 	b.says("two", "socket  ")
-	b.says("three", "a connection was refused: ")
 	b.verify("two", rooms...)
 }
 
@@ -217,5 +233,91 @@ func TestUnit(t *testing.T) {
 	}
 	if out, err := exec.Command(verify, "verify", unit).CombinedOutput(); err != nil || strings.Contains(string(out), "moot.service") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// script starts the example for three machines in a process group of its own.
+func script(t *testing.T, tmp string, out *os.File) *exec.Cmd {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("servers elect leaders for seconds")
+	}
+	program, err := exec.LookPath("moot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("../../examples/cluster/try.sh")
+	cmd.Env = append(os.Environ(), "HOME="+tmp, "TMPDIR="+tmp, "MOOT="+program, "MOOT_CACHE="+sharedCache(t))
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }) // it has mostly ended
+	return cmd
+}
+
+// TestClusterScript runs the example: a machine is killed, and all rooms are there.
+func TestClusterScript(t *testing.T) {
+	t.Parallel()
+	tmp := t.TempDir()
+	out := newFile(t)
+	err := script(t, tmp, out).Wait()
+	said := read(t, out)
+	if err != nil || !strings.HasSuffix(said, "all machines have ended\n") {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	nothingLeft(t, tmp)
+}
+
+// TestClusterScriptInterrupted interrupts the example as Ctrl-C does, while its machines start.
+func TestClusterScriptInterrupted(t *testing.T) {
+	t.Parallel()
+	tmp := t.TempDir()
+	out := newFile(t)
+	cmd := script(t, tmp, out)
+	for limit := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if up, _ := filepath.Glob(filepath.Join(tmp, "tmp.*", "*", "nats", "lock")); len(up) == 3 {
+			break
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("the machines do not start:\n%s", read(t, out))
+		}
+	}
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
+		t.Errorf("%v\n%s", err, read(t, out))
+	}
+	nothingLeft(t, tmp)
+	if err := syscall.Kill(-cmd.Process.Pid, 0); err != syscall.ESRCH {
+		t.Errorf("processes are left: %v", err)
+	}
+}
+
+func newFile(t *testing.T) *os.File {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func read(t *testing.T, f *os.File) string {
+	t.Helper()
+	text, err := os.ReadFile(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// nothingLeft checks that a folder has no folder of the script any more.
+func nothingLeft(t *testing.T, dir string) {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(dir, "tmp.*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }

@@ -2,9 +2,11 @@ package servecmd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 
 	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/cli/app"
+	"github.com/folkmoot/moot/internal/cluster"
 	"github.com/folkmoot/moot/internal/natsserver"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room/log"
@@ -70,11 +73,11 @@ func (a *commands) clusterInit(dir string, args []string, renew bool) error {
 }
 
 // checkPlace refuses settings that name two places for the rooms.
-func (a *commands) checkPlace(cmd *cobra.Command, cluster string) error {
-	if cluster != "" && a.Settings.LogURL != "" {
+func (a *commands) checkPlace(cmd *cobra.Command, folder string) error {
+	if folder != "" && a.Settings.LogURL != "" {
 		return app.Usagef(cmd, "the rooms are either in the cluster of --cluster or at the setting log.url (--log, MOOT_LOG), not both")
 	}
-	if cluster != "" || a.Settings.LogURL != "" {
+	if folder != "" || a.Settings.LogURL != "" {
 		return nil
 	}
 	folder, err := a.Wiring().ClusterFolder()
@@ -138,6 +141,45 @@ func (a *commands) awaitCluster(ctx context.Context, s *natsserver.Server) error
 		case <-ticker.C:
 		}
 	}
+}
+
+// endingTime bounds how long a machine keeps its server for others that are about to end.
+const endingTime = time.Minute
+
+// stopCluster ends the server of this machine, whose rooms have ended. Other machines that end at
+// the same time may still need a majority for their rooms, so it waits for those.
+func (a *commands) stopCluster(w moot.Wiring) {
+	ctx, cancel := context.WithTimeout(context.Background(), endingTime)
+	defer cancel()
+	defer w.Cluster.Stop()
+	l, err := w.OpenLog(true)
+	if err != nil {
+		a.Log.Info("the server of the cluster ends without knowing which machines end too", "error", err)
+		return
+	}
+	defer l.Close()
+	members, ok := l.(log.Members)
+	if !ok {
+		return
+	}
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	for anyDraining(ctx, members) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// anyDraining reports whether a node of the registry is about to end.
+func anyDraining(ctx context.Context, m log.Members) bool {
+	all, err := m.Members(ctx)
+	return err == nil && slices.ContainsFunc(all, func(m log.Member) bool {
+		var p cluster.Peer
+		return json.Unmarshal([]byte(m.Info), &p) == nil && p.Draining
+	})
 }
 
 // reaches opens the log, and makes it if there is none.

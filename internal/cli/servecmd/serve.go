@@ -110,7 +110,7 @@ func (a *commands) serve(ctx context.Context, f serveFlags) (err error) {
 		if w.Cluster, err = a.startCluster(ctx, f.cluster); w.Cluster == nil {
 			return err
 		}
-		defer w.Cluster.Stop() // after the rooms
+		defer a.stopCluster(w) // after the rooms
 		f.node = cmp.Or(f.node, w.Cluster.Self.Nodes())
 	}
 	socket, err := local.ListenDaemon(a.Settings.Data)
