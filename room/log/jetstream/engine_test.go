@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -208,17 +207,6 @@ func TestURLs(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), code) || strings.Contains(err.Error(), "hidden") {
 			t.Errorf("%q: %v", url, err)
 		}
-	}
-}
-
-// TestServerIsNotLinked checks that the command has the client of NATS only.
-func TestServerIsNotLinked(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "../../../cmd/moot").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(out), "nats-io/nats-server") {
-		t.Error("the command links nats-server")
 	}
 }
 

@@ -145,13 +145,15 @@ func (d *DB) change(ctx context.Context, doing string, f func(context.Context) e
 	return d.do(ctx, doing, f)
 }
 
-// read is do for a call that only reads, which can be repeated when its connection was cut.
+// read is do for a call that only reads. It is repeated when its connection was cut, up to
+// d.retryFor: after a restart of the server each connection of the pool is cut.
 func (d *DB) read(ctx context.Context, f func(context.Context) error) error {
-	err := d.do(ctx, "reading", f)
-	if errors.Is(err, log.ErrUnknown) && ctx.Err() == nil {
-		err = d.do(ctx, "reading", f)
+	for began := time.Now(); ; {
+		err := d.do(ctx, "reading", f)
+		if !errors.Is(err, log.ErrUnknown) || ctx.Err() != nil || time.Since(began) >= d.retryFor {
+			return err
+		}
 	}
-	return err
 }
 
 // machine names this machine since it was started, and where Linux tells it, the set of
