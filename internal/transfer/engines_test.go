@@ -12,7 +12,6 @@ import (
 
 	"github.com/folkmoot/moot/internal/transfer"
 	"github.com/folkmoot/moot/room"
-	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/room/log/jetstream"
 	"github.com/folkmoot/moot/room/log/logtest"
 	"github.com/folkmoot/moot/room/log/postgres"
@@ -131,13 +130,4 @@ func contents(t *testing.T, l transfer.Log) (text string) {
 	b, err := json.Marshal(charges)
 	must(t, err)
 	return text + string(b)
-}
-
-func read(t *testing.T, l log.Reader, name string) (entries []log.Entry) {
-	t.Helper()
-	for e, err := range log.Scan(t.Context(), l, name, log.Pos{}) {
-		must(t, err)
-		entries = append(entries, e)
-	}
-	return entries
 }

@@ -26,6 +26,15 @@ func must(t *testing.T, err error) {
 	}
 }
 
+func read(t *testing.T, l log.Reader, name string) (entries []log.Entry) {
+	t.Helper()
+	for e, err := range log.Scan(t.Context(), l, name, log.Pos{}) {
+		must(t, err)
+		entries = append(entries, e)
+	}
+	return entries
+}
+
 // folder opens the log of a data folder.
 func folder(t *testing.T, dir string) *sqlite.DB {
 	t.Helper()
