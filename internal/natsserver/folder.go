@@ -121,7 +121,7 @@ const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 // check refuses lists of machines that cannot be a cluster.
 func check(all []Machine) error {
 	if n := len(all); n < 3 || n%2 == 0 {
-		return badMachines(fmt.Sprintf("a cluster of %d machines", n),
+		return badMachines(fmt.Sprintf("a cluster cannot have %d machines", n),
 			"name three machines, or five: a majority must be left when one fails, and an even number fails as soon as the odd number below it")
 	}
 	for i, a := range all {

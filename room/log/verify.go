@@ -2,6 +2,7 @@ package log
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 )
@@ -126,6 +127,17 @@ func Scan(ctx context.Context, r Reader, room string, after Pos) iter.Seq2[Entry
 			}
 		}
 	}
+}
+
+// CheckWhole checks the name and the chain of a whole room that an engine is given.
+func CheckWhole(room string, entries []Entry) error {
+	if err := CheckName(room); err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		return errors.New("restoring: no events")
+	}
+	return Check(room, 0, [32]byte{}, entries)
 }
 
 // FollowWith implements [Reader.Follow] for an engine. next returns the entries

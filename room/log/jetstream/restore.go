@@ -20,10 +20,7 @@ func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) erro
 
 // PutBack is Restore with a wake time. imported says that the log was written elsewhere.
 func (d *DB) PutBack(ctx context.Context, name string, entries []log.Entry, wake time.Time, imported bool) error {
-	if len(entries) == 0 {
-		return errors.New("restoring: no events")
-	}
-	if err := log.Check(name, 0, [32]byte{}, entries); err != nil {
+	if err := log.CheckWhole(name, entries); err != nil {
 		return err
 	}
 	for i := range entries {

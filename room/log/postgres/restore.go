@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -22,13 +21,7 @@ func (d *DB) Restore(ctx context.Context, name string, entries []log.Entry) erro
 
 // PutBack is Restore with a wake time. imported says that the log was written elsewhere.
 func (d *DB) PutBack(ctx context.Context, name string, entries []log.Entry, wake time.Time, imported bool) error {
-	if err := log.CheckName(name); err != nil {
-		return err
-	}
-	if len(entries) == 0 {
-		return errors.New("restoring: no events")
-	}
-	if err := log.Check(name, 0, [32]byte{}, entries); err != nil {
+	if err := log.CheckWhole(name, entries); err != nil {
 		return err
 	}
 	end := &entries[len(entries)-1]

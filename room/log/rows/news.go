@@ -1,9 +1,15 @@
 package rows
 
 import (
+	"context"
+	"errors"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
+	"time"
+
+	"github.com/folkmoot/moot/room/log"
 )
 
 // News wakes goroutines that wait for a room to change.
@@ -33,6 +39,47 @@ func (n *News) Ask(room string) *Wait {
 	}
 	w.count++
 	return w
+}
+
+// A Source is the log that [News.Follow] reads.
+type Source struct {
+	Read    func(ctx context.Context, room string, after log.Pos, most int) ([]log.Entry, error)
+	Closing <-chan struct{} // closed when the log is closed
+	Closed  error           // the error of Follow then
+	Poll    time.Duration   // how often it reads without news; 0 is never
+}
+
+// Follow implements [log.Reader]. A room that does not exist yet is waited for. The
+// sequence ends without an error when ctx ends, and with one when the log is closed or the
+// room removed.
+func (n *News) Follow(ctx context.Context, room string, after log.Pos, s Source) iter.Seq2[log.Entry, error] {
+	return log.FollowWith(ctx, after, func(at log.Pos) ([]log.Entry, error) { return n.next(ctx, room, at, s) })
+}
+
+// next returns the entries after a place. When there are none, it waits for a change and
+// returns none.
+func (n *News) next(ctx context.Context, room string, after log.Pos, s Source) ([]log.Entry, error) {
+	w := n.Ask(room)
+	defer n.Leave(room, w)
+	entries, err := s.Read(ctx, room, after, 0)
+	if errors.Is(err, log.ErrNotFound) && after.Seq == 0 {
+		err = nil
+	}
+	if err != nil || len(entries) > 0 {
+		return entries, err
+	}
+	var poll <-chan time.Time
+	if s.Poll > 0 {
+		poll = time.After(s.Poll)
+	}
+	select {
+	case <-w.Changed:
+	case <-poll:
+	case <-ctx.Done():
+	case <-s.Closing:
+		return nil, s.Closed
+	}
+	return nil, nil
 }
 
 // Leave undoes Ask.

@@ -8,34 +8,12 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/room/log"
+	"github.com/folkmoot/moot/room/log/rows"
 )
 
-// Follow implements [log.Reader]. A room that does not exist yet is waited
-// for. The sequence ends without an error when ctx ends, and with one when
-// the log is closed or the room removed.
+// Follow implements [log.Reader].
 func (d *DB) Follow(ctx context.Context, name string, after log.Pos) iter.Seq2[log.Entry, error] {
-	return log.FollowWith(ctx, after, func(at log.Pos) ([]log.Entry, error) { return d.next(ctx, name, at) })
-}
-
-// next returns the entries after a place. When there are none, it waits for a
-// change and returns none.
-func (d *DB) next(ctx context.Context, name string, after log.Pos) ([]log.Entry, error) {
-	w := d.news.Ask(name)
-	defer d.news.Leave(name, w)
-	entries, err := d.Read(ctx, name, after, 0)
-	if errors.Is(err, log.ErrNotFound) && after.Seq == 0 {
-		err = nil
-	}
-	if err != nil || len(entries) > 0 {
-		return entries, err
-	}
-	select {
-	case <-w.Changed:
-	case <-ctx.Done():
-	case <-d.closing:
-		return nil, errClosed
-	}
-	return nil, nil
+	return d.news.Follow(ctx, name, after, rows.Source{Read: d.Read, Closing: d.closing, Closed: errClosed})
 }
 
 // startPoller opens the file for reading only and starts the goroutine that
