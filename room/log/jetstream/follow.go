@@ -3,9 +3,11 @@ package jetstream
 import (
 	"context"
 	"iter"
+
+	"github.com/nats-io/nats.go"
+
 	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/room/log/rows"
-	"github.com/nats-io/nats.go"
 )
 
 // subscribe receives the news of all processes with one subscription.
