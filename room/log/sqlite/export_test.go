@@ -228,3 +228,36 @@ func KnownTails(t testing.TB, d *DB) (n int) {
 
 // SpareTails is how many of them may be of rooms that are not locked.
 const SpareTails = spareTails
+
+// MaxSnapshots is how many digests of snapshots a handle keeps.
+const MaxSnapshots = maxSnapshots
+
+// KeepSnapshots records n snapshots in a file of heads. It returns how many of them are kept in
+// memory, and how many of the first and the last 50 the file vouches for.
+func KeepSnapshots(t testing.TB, path string, n int) (kept, vouched int) {
+	t.Helper()
+	h := headFile{path: path}
+	if _, err := h.load(); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.open(); err != nil {
+		t.Fatal(err)
+	}
+	defer h.close()
+	of := func(i int) headRecord {
+		return headRecord{snapshotKind, fmt.Sprint("room ", i), head{seq: uint64(i + 1)}}
+	}
+	for i := range n {
+		if err := h.append(of(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 50 {
+		for _, r := range []headRecord{of(i), of(n - 1 - i)} {
+			if h.vouches(r.room, r.head) && !h.vouches(r.room, head{seq: r.seq + 1}) {
+				vouched++
+			}
+		}
+	}
+	return len(h.snapshots), vouched
+}

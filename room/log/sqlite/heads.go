@@ -146,7 +146,7 @@ type headFile struct {
 
 	mu        sync.Mutex
 	unchecked map[string]head // as the file had them when it was opened; rooms that have been compared are removed
-	snapshots map[string]head // as known to this handle
+	snapshots map[string]head // as known to this handle, without some if there are many; see maxSnapshots
 	damaged   int             // lines of the file when it was opened
 
 	f      *os.File  // nil until the writer has opened it
@@ -258,13 +258,29 @@ func (h *headFile) append(records ...headRecord) error {
 	for _, r := range records {
 		switch r.kind {
 		case snapshotKind:
-			h.snapshots[r.room] = r.head
+			h.keepSnapshot(r)
 		case removedKind:
 			delete(h.unchecked, r.room)
 			delete(h.snapshots, r.room)
 		}
 	}
 	return nil
+}
+
+// maxSnapshots is how many digests of snapshots a handle keeps, unless the file had more when
+// it was opened. For another snapshot the file is read again.
+const maxSnapshots = 4096
+
+// keepSnapshot keeps the digest of a snapshot, in place of any other one if there are many. The
+// caller holds mu.
+func (h *headFile) keepSnapshot(r headRecord) {
+	if _, known := h.snapshots[r.room]; !known && len(h.snapshots) >= maxSnapshots {
+		for other := range h.snapshots {
+			delete(h.snapshots, other)
+			break
+		}
+	}
+	h.snapshots[r.room] = r.head
 }
 
 // open opens the file for appending and makes it if it is missing.

@@ -439,3 +439,17 @@ func FuzzHeads(f *testing.F) {
 		}
 	})
 }
+
+// TestManySnapshots: a handle keeps a bounded number of the digests of snapshots, and finds the
+// others in the file.
+func TestManySnapshots(t *testing.T) {
+	path := filepath.Join(t.TempDir(), sqlite.HeadsName)
+	const more = 50
+	kept, vouched := sqlite.KeepSnapshots(t, path, sqlite.MaxSnapshots+more)
+	if kept != sqlite.MaxSnapshots {
+		t.Errorf("%d digests are kept, want %d", kept, sqlite.MaxSnapshots)
+	}
+	if vouched != 2*more {
+		t.Errorf("the file has the digests of %d of %d snapshots", vouched, 2*more)
+	}
+}
