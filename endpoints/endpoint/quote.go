@@ -12,7 +12,7 @@ const (
 	struck      = "[forged mark]" // too short to complete a boundary
 )
 
-// block writes text as quoted data. The head is trusted text, cleaned already.
+// block writes text as quoted data. The head is trusted text. Both are cleaned already.
 func (r *renderer) block(head, text string) {
 	r.begin()
 	r.write(head)
@@ -22,10 +22,10 @@ func (r *renderer) block(head, text string) {
 // begin writes the first line of a block up to its head.
 func (r *renderer) begin() { r.write("[", r.boundary, " begin ") }
 
-// quote ends the head of a block and writes its text.
+// quote ends the head of a block and writes its text, which is cleaned already.
 func (r *renderer) quote(text string) {
 	r.write("]\n")
-	for line := range strings.SplitSeq(r.strike(Clean(text)), "\n") {
+	for line := range strings.SplitSeq(r.strike(text), "\n") {
 		r.write(quoteMark, line, "\n")
 	}
 	r.write("[", r.boundary, " end]\n")

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/kinds"
 	"github.com/folkmoot/moot/room/log"
 )
 
@@ -34,6 +35,7 @@ type cachedMessage struct {
 	seq  int64
 	m    room.Message
 	line string // its line in summaries: number, sender and first sentence, cut
+	open bool   // every participant reads its text as it is
 }
 
 func (t *messageCache) add(seq int64, m room.Message) {
@@ -59,7 +61,8 @@ func (t *messageCache) shrink() {
 }
 
 func (t *messageCache) said(seq int64, m room.Message) cachedMessage {
-	return cachedMessage{seq, m, summaryLine(seq, m.From, m.Text, t.line)}
+	open := m.Visibility == room.UserVisible && m.Text != "" && !kinds.Typed(m.Kind) && !m.RequiresAck
+	return cachedMessage{seq, m, summaryLine(seq, m.From, m.Text, t.line), open}
 }
 
 // summaryLine returns the line of a summary about one message, with at most

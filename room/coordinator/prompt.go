@@ -1,13 +1,13 @@
 package coordinator
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/policies/policy"
@@ -77,24 +77,22 @@ func fill(ctx context.Context, p *endpoint.Prompt, s *room.State, t *messageCach
 	if err := deliver(ctx, p, s, t, x, w); err != nil {
 		return err
 	}
-	var summary []byte
+	var summary strings.Builder
 	for _, span := range w.Lines {
 		msgs, err := t.span(ctx, span.From, span.To)
 		if err != nil {
 			return err
 		}
-		summary = slices.Grow(summary, lengthOfLines(msgs))
+		summary.Grow(lengthOfLines(msgs))
 		for i := range msgs {
-			if l, ok := msgs[i].as(x.ID); !ok {
-				continue
-			} else if l.Text == msgs[i].m.Text {
-				summary = append(summary, msgs[i].line...)
-			} else {
-				summary = append(summary, summaryLine(l.Seq, l.From, l.Text, s.Bounds.LineChars)...)
+			if msgs[i].open {
+				summary.WriteString(msgs[i].line)
+			} else if l, ok := msgs[i].as(x.ID); ok {
+				summary.WriteString(summaryLine(l.Seq, l.From, l.Text, s.Bounds.LineChars))
 			}
 		}
 	}
-	p.Summary = string(bytes.TrimSuffix(summary, []byte("\n")))
+	p.Summary = strings.TrimSuffix(summary.String(), "\n")
 	return nil
 }
 
