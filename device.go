@@ -263,6 +263,13 @@ func (h *Host) Invite(ctx context.Context, o device.InviteOptions) (*Pairing, er
 			return nil, err
 		}
 	}
+	if o.Grant == identity.GrantObserver && o.Room != "" {
+		s, err := h.fold(ctx, o.Room)
+		if err != nil {
+			return nil, err
+		}
+		h.offer(s.Spec)
+	}
 	c, err := h.online(ctx, device.Options{Relay: o.Relay, Name: o.Name}, nil)
 	if err != nil {
 		return nil, err

@@ -110,6 +110,7 @@ func (w Wiring) OpenHost() (*Host, error) {
 		},
 		Failed: h.fail,
 		Opened: h.publish,
+		Closed: h.withdraw,
 	}
 	h.seats = h.newSessions()
 	if w.AllRooms {

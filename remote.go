@@ -44,7 +44,6 @@ type remote struct {
 	watching   sync.Mutex
 	spectators *spectate.Server      // nil while the Host is offline
 	rooms      map[string]*watchable // by id
-	leave      []func(context.Context)
 }
 
 // end goes offline for good.

@@ -40,9 +40,9 @@ func (h *Host) serveSpectators(c *device.Connection) {
 	c.Dispatcher.Handle(g)
 	h.remote.watching.Lock()
 	defer h.remote.watching.Unlock()
-	h.remote.spectators, h.remote.leave = g, nil
-	for _, r := range h.remote.rooms {
-		h.remote.leave = append(h.remote.leave, g.Publish(r))
+	h.remote.spectators = g
+	for _, w := range h.remote.rooms {
+		w.leave = g.Publish(w)
 	}
 }
 
@@ -50,19 +50,24 @@ func (h *Host) serveSpectators(c *device.Connection) {
 const lingerTime = 8 * time.Second
 
 // publish lets other devices watch a room that was loaded, as far as they may,
-// until the Host stops. If there are any, it goes online in the background.
+// until the Host stops or withdraws it. If there are any, it goes online in the background.
 func (h *Host) publish(r *coordinator.Room) {
 	spec := r.Spec()
-	w := &watchable{id: r.ID(), host: h, observers: spec.Observers}
-	if imported, err := h.log.Imported(context.Background(), w.id); err != nil || imported {
-		w.observers = nil // its log was written elsewhere
-	}
-	if h.mayBeWatched(spec) || h.mayBeHeld(w.id) {
+	if h.mayBeWatched(spec) || h.mayBeHeld(spec.Room) {
 		h.remote.connecting.Go(func() {
 			if _, err := h.online(context.Background(), device.Options{}, nil); err != nil {
-				h.wiring.Log.Warn("a room has no spectators and no sessions on other devices", "room", w.id, "error", err)
+				h.wiring.Log.Warn("a room has no spectators and no sessions on other devices", "room", spec.Room, "error", err)
 			}
 		})
+	}
+	h.offer(spec)
+}
+
+// offer adds a room to those that other devices may watch.
+func (h *Host) offer(spec Spec) {
+	w := &watchable{id: spec.Room, host: h, observers: spec.Observers}
+	if imported, err := h.log.Imported(context.Background(), w.id); err != nil || imported {
+		w.observers = nil // its log was written elsewhere
 	}
 	h.remote.watching.Lock()
 	defer h.remote.watching.Unlock()
@@ -74,20 +79,41 @@ func (h *Host) publish(r *coordinator.Room) {
 	}
 	h.remote.rooms[w.id] = w
 	if g := h.remote.spectators; g != nil {
-		h.remote.leave = append(h.remote.leave, g.Publish(w))
+		w.leave = g.Publish(w)
+	}
+}
+
+// withdraw forgets a room that was unloaded if it has ended and no other device may watch
+// it, so that a server does not grow with each room that it has run. [Host.Invite] offers
+// it again.
+func (h *Host) withdraw(r *coordinator.Room) {
+	spec := r.Spec()
+	if !isOver(r.View().Phase) || h.mayBeWatched(spec) {
+		return
+	}
+	h.remote.watching.Lock()
+	defer h.remote.watching.Unlock()
+	if h.rooms.Has(spec.Room) {
+		return // it was loaded again
+	}
+	delete(h.remote.rooms, spec.Room)
+	if g := h.remote.spectators; g != nil {
+		g.Forget(spec.Room)
 	}
 }
 
 // leaveAll ends what publish has begun, once the rooms have ended.
 func (r *remote) leaveAll() {
 	r.watching.Lock()
-	all := r.leave
-	r.rooms, r.leave = nil, nil
+	all := r.rooms
+	r.rooms = nil
 	r.watching.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), lingerTime)
 	defer cancel()
-	for _, leave := range all {
-		leave(ctx)
+	for _, w := range all {
+		if w.leave != nil {
+			w.leave(ctx)
+		}
 	}
 }
 
@@ -96,6 +122,7 @@ type watchable struct {
 	id        string
 	host      *Host
 	observers []room.Observer
+	leave     func(context.Context) // nil while the Host is offline; see [spectate.Server.Publish]
 
 	seating sync.Mutex
 }

@@ -26,6 +26,8 @@ type Host struct {
 	Failed func(room string, err error)
 	// Opened, if not nil, is called for each room that is loaded, before it is used.
 	Opened func(*Room)
+	// Closed, if not nil, is called for each room that was unloaded.
+	Closed func(*Room)
 
 	once  sync.Once
 	mu    sync.Mutex
@@ -294,6 +296,9 @@ func (h *Host) open(id string, l *loadedRoom, open func(context.Context) (*Room,
 		unloaded := errors.Is(err, context.Canceled)
 		l.stop()
 		h.forget(r)
+		if h.Closed != nil {
+			h.Closed(r)
+		}
 		if err != nil && !unloaded && h.Failed != nil {
 			h.Failed(id, err)
 		}

@@ -87,6 +87,13 @@ func (s *Server) Publish(r Room) (leave func(ctx context.Context)) {
 	return func(ctx context.Context) { s.unpublish(ctx, r.ID()) }
 }
 
+// Forget undoes Publish for a room that no device may watch. It does not wait.
+func (s *Server) Forget(room string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.rooms, room)
+}
+
 func (s *Server) unpublish(ctx context.Context, id string) {
 	s.mu.Lock()
 	var open []*stream
