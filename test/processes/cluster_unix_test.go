@@ -160,6 +160,7 @@ func TestCluster(t *testing.T) {
 	if out := b.command(1, "one", "serve", "--cluster", "keys/one"); !strings.Contains(out, "SERVER-RUNNING") {
 		t.Errorf("a second server for the same data folder: %s", out)
 	}
+	b.moves()
 	rooms := []string{b.run("one")}
 	one.Process.Kill()
 	one.end()
@@ -172,12 +173,38 @@ func TestCluster(t *testing.T) {
 	b.verify("two", rooms...)
 }
 
-// TestClusterQuorum has two of three machines killed, one come back, and all killed and started
-// again. It waits for minutes, so it runs if MOOT_TEST_CLUSTER is set.
-func TestClusterQuorum(t *testing.T) {
-	if os.Getenv("MOOT_TEST_CLUSTER") == "" {
-		t.Skip("MOOT_TEST_CLUSTER is not set")
+// moves moves the rooms of a data folder into the cluster on one machine, and back on another
+// one. Their hashes stay.
+func (b *clusterBench) moves() {
+	b.t.Helper()
+	id := b.run("laptop")
+	export := func(machine string) string {
+		return b.repeated(0, machine, "transcript", "export", id, "-o", "jsonl", "--level", "all")
 	}
+	want := export("laptop")
+	b.command(0, "two", "log", "copy", "laptop", "two", "--move")
+	if got := export("three"); got != want {
+		b.t.Errorf("in the cluster the room is\n%s\nwant\n%s", got, want)
+	}
+	b.verify("one", id)
+	b.command(0, "three", "log", "copy", "three", "desktop", "--move")
+	if got := export("desktop"); got != want {
+		b.t.Errorf("after the cluster the room is\n%s\nwant\n%s", got, want)
+	}
+	for _, machine := range []string{"laptop", "one"} {
+		if out := b.repeated(0, machine, "ls"); strings.Contains(out, id) {
+			b.t.Errorf("the room is still on %s: %s", machine, out)
+		}
+	}
+}
+
+// TestClusterQuorum has two of three machines killed, one come back, and all killed and started
+// again.
+func TestClusterQuorum(t *testing.T) {
+	if testing.Short() {
+		t.Skip("servers elect leaders for seconds")
+	}
+	t.Parallel()
 	b := newClusterBench(t)
 	one, two, three := b.serve("one", "keys"), b.serve("two", "keys"), b.serve("three", "keys")
 	for _, m := range []*running{one, two, three} {

@@ -76,10 +76,11 @@ func TestPostgres(t *testing.T) {
 		t.Errorf("the room was not moved into the data folder: %v", err)
 	}
 	folder := filepath.Join(w.dir, "moved")
+	before := moot(here, 0, "transcript", "verify", id) // with the hash of the last event
 	holds(moot(here, 0, "log", "copy", s.URL(""), folder, "--move"), "postgres:///moot: 1 room removed")
-	holds(moot(here, 0, "transcript", "verify", id, "--log", "", "--data", folder), "13 events intact")
+	holds(moot(here, 0, "transcript", "verify", id, "--log", "", "--data", folder), before)
 	holds(moot(there, 0, "log", "copy", folder, s.URL(""), "--move"), "1 room copied, 13 events")
-	holds(moot(here, 0, "transcript", "verify", id), "13 events intact")
+	holds(moot(here, 0, "transcript", "verify", id), before)
 	holds(moot(here, 0, "config", "show", "--origin"), "postgres:")
 	s.Kill(t)
 	holds(moot(here, 1, "ls"), "LOG-SERVER")
