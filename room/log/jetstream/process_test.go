@@ -20,6 +20,7 @@ const nodeVariable = "JETSTREAM_TEST_NODE"
 type nodeOptions struct {
 	Name, Dir, Routes string
 	Port, ClusterPort int
+	SyncAlways        bool
 }
 
 // runNode runs a server until standard input ends, which it does with the test.
@@ -31,7 +32,7 @@ func runNode(options string) int {
 	}
 	o := server.Options{
 		ServerName: n.Name, Host: "127.0.0.1", Port: n.Port, JetStream: true, StoreDir: n.Dir,
-		SyncAlways: true, SyncInterval: 2 * time.Minute, NoLog: true, NoSigs: true,
+		SyncAlways: n.SyncAlways, SyncInterval: 2 * time.Minute, NoLog: true, NoSigs: true,
 		JetStreamMaxStore: 4 << 30, JetStreamMaxMemory: 64 << 20,
 	}
 	if n.ClusterPort != 0 {
@@ -55,13 +56,15 @@ type process struct {
 	address string
 }
 
-func startProcess(t testing.TB, o *server.Options) *process {
+// startProcess starts a server, as an argument of the command if there is one.
+func startProcess(t testing.TB, o *server.Options, command ...string) *process {
 	t.Helper()
-	options, err := json.Marshal(nodeOptions{Name: o.ServerName, Dir: o.StoreDir, Routes: o.RoutesStr, Port: o.Port, ClusterPort: o.Cluster.Port})
+	options, err := json.Marshal(nodeOptions{Name: o.ServerName, Dir: o.StoreDir, Routes: o.RoutesStr, Port: o.Port, ClusterPort: o.Cluster.Port, SyncAlways: o.SyncAlways})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0])
+	command = append(command, os.Args[0])
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), nodeVariable+"="+string(options))
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()

@@ -3,6 +3,7 @@ package jetstream_test
 import (
 	"fmt"
 	"net"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,9 @@ type servers struct {
 	opts      []server.Options
 	all       []running // nil for one that is stopped
 	dir       string    // of the case of the suite that runs
+
+	lazy           bool   // acknowledge before a write is on stable storage
+	strace, traces string // the program under which processes run, and where its output goes; empty without it
 }
 
 // A running server is one of this process or a process.
@@ -86,7 +90,7 @@ func (s *servers) startAll(n int) {
 	for i := range n {
 		o := server.Options{
 			ServerName: fmt.Sprint("n", i), Host: "127.0.0.1", Port: ports[n+i], JetStream: true, StoreDir: t.TempDir(),
-			SyncAlways: true, SyncInterval: 2 * time.Minute, NoLog: true, NoSigs: true,
+			SyncAlways: !s.lazy, SyncInterval: 2 * time.Minute, NoLog: true, NoSigs: true,
 			JetStreamMaxStore: 4 << 30, JetStreamMaxMemory: 64 << 20,
 		}
 		if n > 1 {
@@ -126,7 +130,7 @@ func freePorts(t testing.TB, n int) (ports []int) {
 func (s *servers) launch(i int) {
 	s.t.Helper()
 	if s.processes {
-		s.all[i] = startProcess(s.t, &s.opts[i])
+		s.all[i] = startProcess(s.t, &s.opts[i], s.tracing(i)...)
 		return
 	}
 	one, err := newServer(s.opts[i])
@@ -135,6 +139,14 @@ func (s *servers) launch(i int) {
 	}
 	one.Start()
 	s.all[i] = embedded{one}
+}
+
+// tracing is the command that records the flushes of a process.
+func (s *servers) tracing(i int) []string {
+	if s.strace == "" {
+		return nil
+	}
+	return []string{s.strace, "-f", "-qq", "-y", "-e", "trace=fsync,fdatasync", "-o", filepath.Join(s.traces, fmt.Sprint(i))}
 }
 
 // newServer makes a server. It changes its options, which are a copy.
