@@ -236,33 +236,6 @@ func TestClusterQuorum(t *testing.T) {
 	b.verify("two", rooms...)
 }
 
-// TestUnit checks the unit for systemd, with the program's path here.
-func TestUnit(t *testing.T) {
-	verify, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		t.Skip("no systemd here")
-	}
-	program, err := exec.LookPath("moot")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile("../../examples/cluster/moot.service")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const path = "/usr/local/bin/moot"
-	if !strings.Contains(string(text), path) {
-		t.Fatalf("the unit does not start %s", path)
-	}
-	unit := filepath.Join(t.TempDir(), "moot.service")
-	if err := os.WriteFile(unit, []byte(strings.Replace(string(text), path, program, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(verify, "verify", unit).CombinedOutput(); err != nil || strings.Contains(string(out), "moot.service") {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
-
 // script starts the example for three machines in a process group of its own.
 func script(t *testing.T, tmp string, out *os.File) *exec.Cmd {
 	t.Helper()
