@@ -1,16 +1,21 @@
 // Package cluster tests several nodes of `moot serve` under faults: processes, servers, disks
 // and networks fail while agents talk and people post over the HTTP API. At the end the log
 // must hold each acknowledged message once, in one chain, and no turn may have run twice.
+//
+// A long run needs root, ip and nft: each node and each server of NATS is then a machine with a
+// network, a disk and process ids of its own. Several runs may go on next to each other, with
+// different seeds:
+//
+//	MOOT_CLUSTER_FAULTS=100 MOOT_CLUSTER_SEED=7 go test ./test/cluster -run NATS -v -timeout 3h
 package cluster
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,9 +29,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"moot": cli.Main, natsCommand: natsServer})
 }
 
-// TestFaultsOnPostgres injects some faults into three nodes whose log is in PostgreSQL. With
-// MOOT_CLUSTER_FAULTS=1000 it injects as many, of more kinds: for root each node has a network
-// and a disk of its own, which fail too. That needs ip, nft and about three hours.
+// TestFaultsOnPostgres injects some faults into three nodes whose log is in PostgreSQL, and
+// more of more kinds in a long run.
 func TestFaultsOnPostgres(t *testing.T) {
 	runFaults(t, func(c *cluster) servers { return startPostgres(c) }, 5)
 }
@@ -40,8 +44,11 @@ func TestFaultsOnNATS(t *testing.T) {
 	runFaults(t, func(c *cluster) servers { return startNATS(c) }, 0)
 }
 
-// faultsVariable is the number of faults of a long run.
-const faultsVariable = "MOOT_CLUSTER_FAULTS"
+// Variables of the environment.
+const (
+	faultsVariable = "MOOT_CLUSTER_FAULTS" // number of faults of a long run
+	seedVariable   = "MOOT_CLUSTER_SEED"   // of its random choices; 0 by default
+)
 
 func runFaults(t *testing.T, start func(*cluster) servers, faults int) {
 	n, err := strconv.Atoi(os.Getenv(faultsVariable))
@@ -49,50 +56,52 @@ func runFaults(t *testing.T, start func(*cluster) servers, faults int) {
 	if long {
 		faults = n
 	}
+	seed, _ := strconv.ParseUint(os.Getenv(seedVariable), 10, 64)
 	dir, err := os.MkdirTemp("", "moot-cluster")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // an agent may end later than its node
-	c := &cluster{t: t, dir: dir, isolated: long && os.Getuid() == 0, rand: rand.New(rand.NewPCG(uint64(faults), 1)), stalls: map[string][]time.Duration{}}
+	t.Cleanup(func() {
+		if long && t.Failed() {
+			t.Logf("what the processes have printed and stored is below %s", dir)
+			return
+		}
+		_ = os.RemoveAll(dir) // an agent may end later than its node
+	})
+	c := &cluster{t: t, dir: dir, long: long, isolated: long && os.Getuid() == 0, seed: seed, rand: rand.New(rand.NewPCG(seed, 1)), think: "0.2"}
+	rooms := 3
+	if long {
+		rooms, c.think = 6, "2" // a turn starts a process: long turns leave the processors to other clusters
+	}
 	if c.isolated {
 		c.makeNetwork()
 	}
 	c.servers = start(c)
 	c.startNodes(3)
-	rooms := 3
-	if long {
-		rooms = 9
-	}
 	c.startRooms(rooms)
-	kinds := c.kinds(long)
-	for i := range faults {
-		c.inject(kinds[i%len(kinds)])
-		if t.Failed() {
-			break
-		}
-		if long && i%10 == 9 {
-			t.Logf("%d faults; %s", i+1, c.summary())
-		}
-	}
+	c.injectAll(faults)
 	c.stopPeople()
 	c.stopNodes()
 	c.check()
-	t.Log(c.summary())
+	t.Log(c.report.String())
 }
 
 // A cluster is three nodes, the servers of their log, and rooms in which people post.
 type cluster struct {
 	t        *testing.T
 	dir      string
-	isolated bool // each node has a network and a disk of its own
+	long     bool
+	isolated bool // each node is a machine with a network and a disk of its own
+	network  int  // the number of the network of these machines
+	seed     uint64
 	rand     *rand.Rand
+	think    string // seconds that an agent needs for a turn
 	servers  servers
 	nodes    []*node
 	meetings []*meeting
 	end      chan struct{} // closed when the people stop
 	people   sync.WaitGroup
-	stalls   map[string][]time.Duration // by kind of fault
+	report   report
 }
 
 // servers keep the log.
@@ -101,62 +110,121 @@ type servers interface {
 	url() string
 	// open opens the log for reading.
 	open() roomLog
-	// fail kills a server, calls during, and starts it again. Where there is one server,
-	// during is called when it is back.
-	fail(during func())
+	// faults are the kinds of faults of the servers.
+	faults() []fault
 }
 
 // A fault is a kind of fault. It calls progress while it lasts, or when it has ended if
 // nothing can go on before.
 type fault struct {
 	name   string
-	inject func(n *node, progress func())
+	inject func(progress func())
 }
 
-func (c *cluster) kinds(long bool) []fault {
-	kill := fault{"node killed", func(n *node, progress func()) { n.kill(); progress(); n.start() }}
-	server := fault{"server killed", func(_ *node, progress func()) { c.servers.fail(progress) }}
-	freeze := fault{"node frozen", func(n *node, progress func()) { n.freeze(); progress(); c.holdLease(long); n.thaw() }}
-	restart := fault{"node restarted", func(n *node, progress func()) { n.stop(); n.start(); progress() }}
-	if !long {
-		return []fault{kill, restart, server, kill, freeze}
+// A target is a node or a server, into which faults are injected.
+type target interface {
+	start()
+	kill()
+	running() bool
+	freeze()
+	thaw()
+	startUnder(program ...string)
+	cut(bool)
+	fillDisk() (free func())
+}
+
+// faultsOf are the kinds of faults of nodes or of servers, of which pick chooses one.
+func (c *cluster) faultsOf(what string, pick func() target) []fault {
+	kinds := []fault{
+		{what + " killed", func(progress func()) { t := pick(); t.kill(); progress(); t.start() }},
+		{what + " frozen", func(progress func()) { t := pick(); t.freeze(); progress(); c.holdLease(); t.thaw() }},
 	}
-	kinds := []fault{kill, freeze, server, kill, restart, server}
+	if !c.long {
+		return kinds
+	}
 	if walltime := c.walltime(); walltime != "" {
-		kinds = append(kinds, fault{"clock jumps", func(n *node, progress func()) {
-			n.kill()
-			n.under = []string{walltime, "0,86400,-86400,315360000"}
-			n.start()
-			n.under = nil
+		kinds = append(kinds, fault{what + " with a clock that jumps", func(progress func()) {
+			t := pick()
+			t.kill()
+			t.startUnder(walltime, "0,86400,-86400,315360000")
 			progress()
+			c.holdLease()
+			t.kill()
+			t.start()
 		}})
 	}
 	if c.isolated {
 		kinds = append(kinds,
-			fault{"network cut", func(n *node, progress func()) { n.cut(true); progress(); c.holdLease(long); n.cut(false) }},
-			fault{"disk full", func(n *node, progress func()) { free := n.fillDisk(); progress(); free() }})
+			fault{what + " cut off", func(progress func()) { t := pick(); t.cut(true); progress(); c.holdLease(); t.cut(false) }},
+			fault{what + " with a full disk", func(progress func()) {
+				t := pick()
+				free := t.fillDisk()
+				progress()
+				c.holdLease()
+				free()
+				if !t.running() { // a server ends when it cannot store
+					t.start()
+				}
+			}})
 	}
 	return kinds
 }
 
+func (c *cluster) faults() []fault {
+	pick := func() *node { return c.nodes[c.rand.IntN(len(c.nodes))] }
+	restart := fault{"node restarted", func(progress func()) { n := pick(); n.stop(); n.start(); progress() }}
+	all := append(c.faultsOf("node", func() target { return pick() }), restart)
+	return append(all, c.servers.faults()...)
+}
+
 // holdLease waits in a long run until the lease of a node has ended, also of one that holds no
 // room.
-func (c *cluster) holdLease(long bool) {
-	if long {
+func (c *cluster) holdLease() {
+	if c.long {
 		time.Sleep(7 * time.Second)
 	}
 }
 
-// inject injects a fault into a node and measures how long a room makes no progress.
-func (c *cluster) inject(f fault) {
-	n := c.nodes[c.rand.IntN(len(c.nodes))]
-	f.inject(n, func() { c.stalls[f.name] = append(c.stalls[f.name], c.progress(f.name)) })
-	c.progress("after " + f.name)
+// injectAll injects faults. Each kind comes once before one comes again, in another order each time.
+func (c *cluster) injectAll(count int) {
+	kinds := c.faults()
+	for i := range count {
+		if i%len(kinds) == 0 {
+			c.rand.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
+		}
+		c.inject(kinds[i%len(kinds)])
+		if c.t.Failed() {
+			return
+		}
+		if c.long && i%10 == 9 {
+			c.t.Logf("%s, seed %d: %d faults, stalls %s; load %s", time.Now().Format(time.TimeOnly), c.seed, i+1, c.report.stalls.all(), load())
+		}
+	}
 }
 
-// progress waits until each room has acknowledged a message that was posted after now, and
-// returns how long that takes.
-func (c *cluster) progress(what string) time.Duration {
+// inject injects a fault, and measures the longest time in which a room acknowledged nothing
+// until all is well again.
+func (c *cluster) inject(f fault) {
+	for _, m := range c.meetings {
+		m.watch()
+	}
+	f.inject(func() { c.progress(f.name) })
+	c.progress("after " + f.name)
+	var longest time.Duration
+	for _, m := range c.meetings {
+		longest = max(longest, m.stall())
+	}
+	c.report.stalls.add(f.name, longest)
+	if longest > stallGoal {
+		c.t.Logf("%s, seed %d: %s: no progress for %.1f s; load %s", time.Now().Format(time.StampMilli), c.seed, f.name, longest.Seconds(), load())
+	}
+}
+
+// stallGoal is the time without progress that 99 of 100 faults may not exceed.
+const stallGoal = 10 * time.Second
+
+// progress waits until each room has acknowledged a message after now.
+func (c *cluster) progress(what string) {
 	began := time.Now()
 	for _, m := range c.meetings {
 		for !m.ackedSince(began) {
@@ -169,27 +237,12 @@ func (c *cluster) progress(what string) time.Duration {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
-	return time.Since(began)
 }
 
-// summary says how long rooms were without progress, by kind of fault.
-func (c *cluster) summary() string {
-	text := ""
-	var all []time.Duration
-	for _, name := range slices.Sorted(maps.Keys(c.stalls)) {
-		s := slices.Sorted(slices.Values(c.stalls[name]))
-		all = append(all, s...)
-		text += fmt.Sprintf("%s: %d, median %.1f s, longest %.1f s; ", name, len(s), s[len(s)/2].Seconds(), s[len(s)-1].Seconds())
-	}
-	slices.Sort(all)
-	if len(all) == 0 {
-		return "no faults"
-	}
-	acked := 0
-	for _, m := range c.meetings {
-		acked += m.count()
-	}
-	return fmt.Sprintf("%sall: p99 %.1f s, %d messages acknowledged", text, all[len(all)*99/100].Seconds(), acked)
+// load returns the load of this machine.
+func load() string {
+	b, _ := os.ReadFile("/proc/loadavg") // for messages only
+	return strings.TrimSpace(string(b))
 }
 
 // stderr returns what the nodes have printed.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,13 +20,13 @@ import (
 )
 
 // agent is a program that answers each prompt, and writes its turn to a file that all nodes
-// share: $1 is the file and $2 the room.
+// share: $1 is the file, $2 the room, and $3 the seconds that a turn needs.
 const agent = `while read -r line; do
 	id=${line#*\"request_id\":\"} id=${id%%\"*}
 	turn=${line#*\"turn_index\":} turn=${turn%%,*}
 	case $line in *local_prompt.request*) ;; *) continue ;; esac
 	echo "$2 $turn" >>"$1"
-	sleep 0.2
+	sleep "$3"
 	echo "{\"type\":\"desktop.local_prompt.response\",\"request_id\":\"$id\",\"status\":\"ok\",\"draft_message\":\"This is turn $turn.\",\"reason\":\"\"}"
 done
 `
@@ -36,8 +37,8 @@ policy: {use: round-robin}
 onRestart: continue
 limits: {maxTurns: 1000000, maxDuration: 300h, maxFailures: 1000000}
 participants:
-  - {id: A, mode: full_auto, endpoint: {kind: ndjson, command: [sh, ./agent.sh, %[2]s, %[1]s]}}
-  - {id: B, mode: full_auto, endpoint: {kind: ndjson, command: [sh, ./agent.sh, %[2]s, %[1]s]}}
+  - {id: A, mode: full_auto, endpoint: {kind: ndjson, command: [sh, ./agent.sh, %[2]s, %[1]s, %[3]s]}}
+  - {id: B, mode: full_auto, endpoint: {kind: ndjson, command: [sh, ./agent.sh, %[2]s, %[1]s, %[3]s]}}
 `
 
 // A meeting is a room in which agents talk and a person posts.
@@ -47,10 +48,10 @@ type meeting struct {
 	room string // its id
 	rand *rand.Rand
 
-	mu    sync.Mutex
-	acked []string  // messages
-	begun time.Time // of the last acknowledged message
-	last  time.Time // when it was acknowledged
+	mu      sync.Mutex
+	acked   []string      // messages
+	last    time.Time     // when the last one was acknowledged
+	longest time.Duration // between two acknowledgements since watch
 }
 
 func (c *cluster) turnsFile() string { return filepath.Join(c.dir, "turns") }
@@ -59,11 +60,13 @@ func (c *cluster) turnsFile() string { return filepath.Join(c.dir, "turns") }
 func (c *cluster) startRooms(count int) {
 	c.end = make(chan struct{})
 	for i := range count {
-		m := &meeting{c: c, name: fmt.Sprint("room-", i), rand: rand.New(rand.NewPCG(uint64(i), 2))}
+		m := &meeting{c: c, name: fmt.Sprint("room-", i), rand: rand.New(rand.NewPCG(c.seed, uint64(2+i)))}
 		n := c.nodes[i%len(c.nodes)]
 		var made api.Created
-		file := api.Create{YAML: fmt.Sprintf(roomFile, m.name, c.turnsFile()), Dir: n.dir}
-		if _, err := n.post(3*time.Minute, "/api/rooms", file, &made); err != nil {
+		file := api.Create{YAML: fmt.Sprintf(roomFile, m.name, c.turnsFile(), strconv.Quote(c.think)), Dir: n.dir}
+		ctx, cancel := context.WithTimeout(c.t.Context(), 3*time.Minute)
+		defer cancel()
+		if _, err := n.post(ctx, "/api/rooms", file, &made); err != nil {
 			c.t.Fatalf("making a room: %v\n%s", err, c.stderr())
 		}
 		m.room = made.Room
@@ -89,50 +92,92 @@ func (c *cluster) stopPeople() {
 // refusals are the answers after which the same command is not given again.
 var refusals = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity}
 
-// personWaits is how long a person waits for an answer before the next try, at any node.
-const personWaits = 1500 * time.Millisecond
+// Times of a person.
+const (
+	personWaits   = 1500 * time.Millisecond // for an answer before the next try
+	personRetries = 50 * time.Millisecond
+	personThinks  = 200 * time.Millisecond // before the next message
+)
 
 // person posts one message after the other, each until it is acknowledged by some node.
 func (m *meeting) person() {
+	at := m.rand.IntN(len(m.c.nodes))
 	for i := 0; ; i++ {
-		id, began := fmt.Sprintf("%s-%d", m.name, i), time.Now()
-		for acked := false; !acked; {
-			select {
-			case <-m.c.end:
+		id := fmt.Sprintf("%s-%d", m.name, i)
+		for acked := m.say(id, m.c.nodes[at:at+1]); !acked; acked = m.say(id, m.c.nodes) {
+			if m.ended() {
 				return
-			case <-m.c.t.Context().Done():
-				return
-			default:
 			}
-			n := m.c.nodes[m.rand.IntN(len(m.c.nodes))]
-			status, err := n.post(personWaits, "/api/rooms/"+m.room+"/commands", api.Command{ID: id, Do: "say", Text: "message " + id}, nil)
-			switch {
-			case err == nil:
-				acked = true
-			case slices.Contains(refusals, status):
-				m.c.t.Errorf("%s refuses %s: %v", n.name, id, err)
-				return
-			default:
-				time.Sleep(50 * time.Millisecond) // the interval of its retries
-			}
+			at = m.rand.IntN(len(m.c.nodes))
+			time.Sleep(personRetries)
 		}
-		m.mu.Lock()
-		m.acked, m.begun, m.last = append(m.acked, id), began, time.Now()
-		m.mu.Unlock()
-		time.Sleep(100 * time.Millisecond) // the person thinks
+		m.note(id)
+		if m.ended() {
+			return
+		}
+		time.Sleep(personThinks)
 	}
+}
+
+func (m *meeting) ended() bool {
+	select {
+	case <-m.c.end:
+		return true
+	default:
+		return m.c.t.Failed() || m.c.t.Context().Err() != nil
+	}
+}
+
+// say gives the same command to some nodes at the same time, and reports whether one of them
+// has acknowledged it.
+func (m *meeting) say(id string, nodes []*node) bool {
+	ctx, cancel := context.WithTimeout(m.c.t.Context(), personWaits)
+	defer cancel()
+	answers := make(chan bool, len(nodes))
+	for _, n := range nodes {
+		m.c.people.Go(func() {
+			status, err := n.post(ctx, "/api/rooms/"+m.room+"/commands", api.Command{ID: id, Do: "say", Text: "message " + id}, nil)
+			if slices.Contains(refusals, status) {
+				m.c.t.Errorf("%s refuses %s: %v", n.name, id, err)
+			}
+			answers <- err == nil
+		})
+	}
+	for range nodes {
+		if <-answers {
+			return true
+		}
+	}
+	return false
+}
+
+// note notes a message that was acknowledged.
+func (m *meeting) note(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	m.longest = max(m.longest, now.Sub(m.last))
+	m.acked, m.last = append(m.acked, id), now
+}
+
+// watch begins to measure stalls.
+func (m *meeting) watch() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.longest = 0
+}
+
+// stall returns the longest time between two acknowledgements since watch.
+func (m *meeting) stall() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.longest
 }
 
 func (m *meeting) ackedSince(t time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.last.After(t)
-}
-
-func (m *meeting) count() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.acked)
 }
 
 // A roomLog is a log that is open for reading.
@@ -148,6 +193,7 @@ func (c *cluster) check() {
 	handed := c.handedTurns()
 	for _, m := range c.meetings {
 		if _, err := log.Verify(c.t.Context(), l, m.room, log.Mark{}); err != nil {
+			c.report.forks++
 			c.t.Errorf("%s: %v", m.name, err)
 			continue
 		}
@@ -183,6 +229,7 @@ func (m *meeting) check(l log.Reader, handed map[string]int) {
 			return
 		}
 		if e.Event.Epoch < epoch {
+			m.c.report.forks++
 			t.Errorf("%s: event %d is of epoch %d after epoch %d", m.name, e.Seq, e.Event.Epoch, epoch)
 		}
 		epoch = e.Event.Epoch
@@ -197,23 +244,29 @@ func (m *meeting) check(l log.Reader, handed map[string]int) {
 	}
 	for _, id := range m.acked {
 		if said[id] == 0 {
+			m.c.report.lost++
 			t.Errorf("%s: the acknowledged message %s is lost", m.name, id)
 		}
 	}
 	for id, n := range said {
 		if n > 1 {
+			m.c.report.doubled++
 			t.Errorf("%s: message %s is there %d times", m.name, id, n)
 		}
 	}
 	for turn, n := range granted {
 		if n > 1 {
+			m.c.report.twice++
 			t.Errorf("%s: turn %s was granted %d times", m.name, turn, n)
 		}
 	}
 	for turn, n := range handed {
 		if n > 1 || granted[turn] == 0 {
+			m.c.report.twice++
 			t.Errorf("%s: agents were handed turn %s %d times, and it was granted %d times", m.name, turn, n, granted[turn])
 		}
 	}
+	m.c.report.acked += len(m.acked)
+	m.c.report.turns += len(granted)
 	t.Logf("%s: epoch %d, %d turns, %d messages acknowledged", m.name, epoch, len(granted), len(m.acked))
 }
