@@ -10,6 +10,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -102,6 +103,7 @@ type cluster struct {
 	end      chan struct{} // closed when the people stop
 	people   sync.WaitGroup
 	report   report
+	lag      lag
 }
 
 // servers keep the log.
@@ -188,6 +190,11 @@ func (c *cluster) holdLease() {
 // injectAll injects faults. Each kind comes once before one comes again, in another order each time.
 func (c *cluster) injectAll(count int) {
 	kinds := c.faults()
+	var measuring sync.WaitGroup
+	defer measuring.Wait()
+	ctx, stop := context.WithCancel(c.t.Context())
+	defer stop()
+	measuring.Go(func() { c.lag.run(ctx) })
 	for i := range count {
 		if i%len(kinds) == 0 {
 			c.rand.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
@@ -208,6 +215,7 @@ func (c *cluster) inject(f fault) {
 	for _, m := range c.meetings {
 		m.watch()
 	}
+	c.lag.reset()
 	f.inject(func() { c.progress(f.name) })
 	c.progress("after " + f.name)
 	var longest time.Duration
@@ -215,13 +223,17 @@ func (c *cluster) inject(f fault) {
 		longest = max(longest, m.stall())
 	}
 	c.report.stalls.add(f.name, longest)
-	if longest > stallGoal {
-		c.t.Logf("%s, seed %d: %s: no progress for %.1f s; load %s", time.Now().Format(time.StampMilli), c.seed, f.name, longest.Seconds(), load())
+	lag := c.lag.reset()
+	if lag < calm {
+		c.report.calm.add(f.name, longest)
+	}
+	if c.long {
+		c.t.Logf("%s, seed %d: %s: no progress for %.1f s, lag %.1f s; load %s", time.Now().Format(time.StampMilli), c.seed, f.name, longest.Seconds(), lag.Seconds(), load())
 	}
 }
 
-// stallGoal is the time without progress that 99 of 100 faults may not exceed.
-const stallGoal = 10 * time.Second
+// calm is the lag up to which the machine was not so busy that it caused a stall.
+const calm = 500 * time.Millisecond
 
 // progress waits until each room has acknowledged a message after now.
 func (c *cluster) progress(what string) {

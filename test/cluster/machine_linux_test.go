@@ -44,6 +44,7 @@ func (c *cluster) newMachine(name string, number int, disk, size string) *machin
 func (m *machine) isolate(number int, size string) {
 	c, space := m.c, fmt.Sprintf("moot%dn%d", m.c.network, number)
 	_ = exec.Command("ip", "netns", "del", space).Run() // of a test that was killed
+	_ = exec.Command("ip", "link", "del", space).Run()  // the system removes it some time after its namespace
 	c.run("ip", "netns", "add", space)
 	c.t.Cleanup(func() { m.kill(); c.run("ip", "netns", "del", space) })
 	c.run("ip", "link", "add", space, "type", "veth", "peer", "name", "eth0", "netns", space)

@@ -59,12 +59,22 @@ func (n *node) data() string { return filepath.Join(n.dir, "data") }
 
 func (n *node) start() { n.startUnder() }
 
-// startUnder starts the process under another program, and waits until it serves.
+// startUnder starts the process under another program, and waits until it serves. As a
+// service manager does, it starts it again if it ends, as it does while the servers of the log do not
+// answer.
 func (n *node) startUnder(program ...string) {
-	if err := n.launch(program); err != nil {
-		n.c.t.Errorf("%s does not start: %v\n%s", n.name, err, n.c.stderr())
+	var err error
+	for range startTries {
+		if err = n.launch(program); err == nil {
+			return
+		}
+		n.kill()
 	}
+	n.c.t.Errorf("%s does not start: %v\n%s", n.name, err, n.c.stderr())
 }
+
+// startTries is how often a node is started that ends at once.
+const startTries = 10
 
 func (n *node) launch(under []string) error {
 	moot, err := exec.LookPath("moot")

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"time"
 
 	"github.com/folkmoot/moot/room/log/logtest"
 	"github.com/folkmoot/moot/room/log/postgres"
@@ -51,5 +52,13 @@ func (s *postgresServer) open() roomLog {
 }
 
 func (s *postgresServer) faults() []fault {
-	return []fault{{"primary killed", func(progress func()) { s.Kill(s.c.t); s.Launch(s.c.t); progress() }}}
+	return []fault{{"primary killed", func(progress func()) {
+		began := time.Now()
+		s.Kill(s.c.t)
+		s.Launch(s.c.t)
+		if s.c.long {
+			s.c.t.Logf("the primary was back after %.1f s", time.Since(began).Seconds())
+		}
+		progress()
+	}}}
 }

@@ -10,14 +10,15 @@ import (
 // A report is what a run has found.
 type report struct {
 	stalls
+	calm                        stalls // those while no process waited long for a processor
 	acked, lost, doubled, forks int
 	turns, twice                int
 }
 
 // String has one line of sums, and one for each kind of fault.
 func (r *report) String() string {
-	text := fmt.Sprintf("faults %d, messages acknowledged %d, lost %d, doubled %d, forks %d, turns %d, turns twice %d, stalls %s",
-		r.stalls.count(), r.acked, r.lost, r.doubled, r.forks, r.turns, r.twice, r.stalls.all())
+	text := fmt.Sprintf("faults %d, messages acknowledged %d, lost %d, doubled %d, forks %d, turns %d, turns twice %d, stalls %s; on a machine that is not overloaded %s",
+		r.stalls.count(), r.acked, r.lost, r.doubled, r.forks, r.turns, r.twice, r.stalls.all(), r.calm.all())
 	for _, kind := range slices.Sorted(maps.Keys(r.stalls)) {
 		text += fmt.Sprintf("\n%s: %s", kind, percentiles(r.stalls[kind]))
 	}

@@ -60,16 +60,8 @@ func (c *cluster) turnsFile() string { return filepath.Join(c.dir, "turns") }
 func (c *cluster) startRooms(count int) {
 	c.end = make(chan struct{})
 	for i := range count {
-		m := &meeting{c: c, name: fmt.Sprint("room-", i), rand: rand.New(rand.NewPCG(c.seed, uint64(2+i)))}
-		n := c.nodes[i%len(c.nodes)]
-		var made api.Created
-		file := api.Create{YAML: fmt.Sprintf(roomFile, m.name, c.turnsFile(), strconv.Quote(c.think)), Dir: n.dir}
-		ctx, cancel := context.WithTimeout(c.t.Context(), 3*time.Minute)
-		defer cancel()
-		if _, err := n.post(ctx, "/api/rooms", file, &made); err != nil {
-			c.t.Fatalf("making a room: %v\n%s", err, c.stderr())
-		}
-		m.room = made.Room
+		m := &meeting{c: c, rand: rand.New(rand.NewPCG(c.seed, uint64(2+i)))}
+		m.create(i)
 		c.meetings = append(c.meetings, m)
 	}
 	c.t.Cleanup(c.people.Wait)
@@ -84,6 +76,27 @@ func (c *cluster) startRooms(count int) {
 	}
 }
 
+// create makes the room, and tries again when servers that have just started do not answer. A try
+// without an answer may have made a room: each has another name.
+func (m *meeting) create(number int) {
+	n := m.c.nodes[number%len(m.c.nodes)]
+	ctx, cancel := context.WithTimeout(m.c.t.Context(), 3*time.Minute)
+	defer cancel()
+	for try := 0; ; try++ {
+		m.name = fmt.Sprintf("room-%d-%d", number, try)
+		var made api.Created
+		file := api.Create{YAML: fmt.Sprintf(roomFile, m.name, m.c.turnsFile(), strconv.Quote(m.c.think)), Dir: n.dir}
+		status, err := n.post(ctx, "/api/rooms", file, &made)
+		if err == nil {
+			m.room = made.Room
+			return
+		}
+		if ctx.Err() != nil || status/100 != 5 {
+			m.c.t.Fatalf("making a room: %v\n%s", err, m.c.stderr())
+		}
+	}
+}
+
 func (c *cluster) stopPeople() {
 	close(c.end)
 	c.people.Wait()
@@ -94,7 +107,8 @@ var refusals = []int{http.StatusBadRequest, http.StatusUnauthorized, http.Status
 
 // Times of a person.
 const (
-	personWaits   = 1500 * time.Millisecond // for an answer before the next try
+	personWaits   = 1500 * time.Millisecond // for an answer of one node, before all are asked
+	personWaitsOn = 5 * time.Second         // for an answer of any node, before all are asked again
 	personRetries = 50 * time.Millisecond
 	personThinks  = 200 * time.Millisecond // before the next message
 )
@@ -104,7 +118,7 @@ func (m *meeting) person() {
 	at := m.rand.IntN(len(m.c.nodes))
 	for i := 0; ; i++ {
 		id := fmt.Sprintf("%s-%d", m.name, i)
-		for acked := m.say(id, m.c.nodes[at:at+1]); !acked; acked = m.say(id, m.c.nodes) {
+		for acked := m.say(id, personWaits, m.c.nodes[at:at+1]); !acked; acked = m.say(id, personWaitsOn, m.c.nodes) {
 			if m.ended() {
 				return
 			}
@@ -130,8 +144,8 @@ func (m *meeting) ended() bool {
 
 // say gives the same command to some nodes at the same time, and reports whether one of them
 // has acknowledged it.
-func (m *meeting) say(id string, nodes []*node) bool {
-	ctx, cancel := context.WithTimeout(m.c.t.Context(), personWaits)
+func (m *meeting) say(id string, waits time.Duration, nodes []*node) bool {
+	ctx, cancel := context.WithTimeout(m.c.t.Context(), waits)
 	defer cancel()
 	answers := make(chan bool, len(nodes))
 	for _, n := range nodes {
