@@ -307,6 +307,37 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestDialFrozen checks that a connection to a node that does not answer is given up when its
+// lease has ended, and not only when the time for connections has passed.
+func TestDialFrozen(t *testing.T) {
+	r := newRegistry()
+	a := join(t, r, "a")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	info := fmt.Sprintf(`{"address":%q,"fingerprint":"ab"}`, l.Addr())
+	if err := (handle{r, "frozen"}).Announce(t.Context(), info); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "together", func() bool { return len(a.Peers()) == 1 })
+	dialed := make(chan error, 1)
+	go func() {
+		_, err := a.Dial(t.Context(), a.Peers()[0])
+		dialed <- err
+	}()
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	r.leave("frozen")
+	if err := <-dialed; !errors.Is(err, context.Canceled) {
+		t.Errorf("the connection ends with %v", err)
+	}
+}
+
 // TestStrangers checks that both sides refuse a certificate that is not in the registry,
 // and that connections to a node that has gone are closed.
 func TestStrangers(t *testing.T) {

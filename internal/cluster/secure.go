@@ -120,45 +120,69 @@ func (n *Node) knows(fingerprint string) bool {
 // connections and does not answer.
 const dialTimeout = 2 * time.Second
 
-// Dial connects to a node. The connection is closed when the node has gone.
+// Dial connects to a node. The connection is closed when the node has gone, and so is one that
+// is being made.
 func (n *Node) Dial(ctx context.Context, p Peer) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
+	c := &peerConn{node: n, cancel: cancel}
+	if !n.track(c, p) {
+		cancel()
+		return nil, unreachable(p, errGone)
+	}
 	d := tls.Dialer{Config: n.config(func(f string) bool { return f == p.Fingerprint })}
-	c, err := d.DialContext(ctx, "tcp", p.Address)
+	conn, err := d.DialContext(ctx, "tcp", p.Address)
+	if err == nil && !c.made(conn) {
+		err = errGone
+	}
 	if err != nil {
+		_ = c.Close()
 		return nil, unreachable(p, err)
 	}
-	return n.track(c, p)
+	return c, nil
 }
 
-// A peerConn is a connection to a node.
+var errGone = errors.New("it has left")
+
+// A peerConn is a connection to a node, or the attempt to make one.
 type peerConn struct {
-	net.Conn
-	node *Node
-	once sync.Once
+	net.Conn // nil while it is being made
+	node     *Node
+	cancel   context.CancelFunc // ends the attempt
+	gone     bool               // it is closed, or is to be; node.mu protects it and Conn
 }
 
-func (n *Node) track(c net.Conn, p Peer) (net.Conn, error) {
+// track notes a connection to a node, and reports whether that is there.
+func (n *Node) track(c *peerConn, p Peer) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !slices.ContainsFunc(n.peers, func(x Peer) bool { return x.ID == p.ID }) {
-		_ = c.Close()
-		return nil, unreachable(p, errors.New("it has left"))
+		return false
 	}
-	t := &peerConn{Conn: c, node: n}
-	n.conns[t] = p.ID
-	return t, nil
+	n.conns[c] = p.ID
+	return true
+}
+
+// made notes the connection that was made, and reports whether it is still wanted.
+func (c *peerConn) made(conn net.Conn) bool {
+	c.node.mu.Lock()
+	defer c.node.mu.Unlock()
+	c.cancel()
+	c.Conn = conn
+	return !c.gone
 }
 
 // Close implements [net.Conn].
 func (c *peerConn) Close() error {
-	c.once.Do(func() {
-		c.node.mu.Lock()
-		defer c.node.mu.Unlock()
-		delete(c.node.conns, c)
-	})
-	return c.Conn.Close()
+	c.node.mu.Lock()
+	delete(c.node.conns, c)
+	c.gone = true
+	conn := c.Conn
+	c.node.mu.Unlock()
+	c.cancel()
+	if conn == nil {
+		return nil
+	}
+	return conn.Close()
 }
 
 // dropGone removes the connections to nodes that are not in the registry any more, or all
@@ -167,12 +191,11 @@ func (n *Node) dropGone(all bool) (closeAll func()) {
 	gone := func(id string) bool {
 		return all || !slices.ContainsFunc(n.peers, func(p Peer) bool { return p.ID == id })
 	}
-	var conns []net.Conn
+	var conns []*peerConn
 	var clients []*http.Client
 	for c, id := range n.conns {
 		if gone(id) {
-			delete(n.conns, c)
-			conns = append(conns, c.Conn)
+			conns = append(conns, c)
 		}
 	}
 	for id, c := range n.clients {
