@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -63,18 +64,59 @@ type message struct {
 // connection is being made again. The change that it asked for may have happened.
 var errNoAnswer = errors.New("no answer from the NATS servers")
 
-// send requests one answer, once.
-func (d *DB) send(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
+// resendAfter is how long a request waits for an answer before it is sent again. A request to a
+// leader that has failed is lost, and the next leader answers at once. So a room goes on
+// when that has been elected, and not when an attempt has ended.
+const resendAfter = 400 * time.Millisecond
+
+// send requests an answer for one attempt. Without an answer it sends the request again, and
+// takes the first answer. The request must be safe to repeat: of one that changes something, a
+// repetition may be refused while the first is stored. refused reports whether an answer
+// says so, which is returned only when no other comes; nil is never.
+func (d *DB) send(ctx context.Context, m *nats.Msg, refused func(*nats.Msg) bool) (answer *nats.Msg, repeated bool, err error) {
+	type result struct {
+		answer *nats.Msg
+		err    error
+	}
+	results := make(chan result, 1+d.attempt/resendAfter)
+	var sending sync.WaitGroup
+	defer sending.Wait()
 	once, cancel := context.WithTimeout(ctx, d.attempt)
 	defer cancel()
-	answer, err := d.nc.RequestMsgWithContext(once, m)
-	switch {
-	case err == nil:
-		return answer, nil
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("%w: %w", ctx.Err(), context.Cause(ctx))
+	request := func() {
+		answer, err := d.nc.RequestMsgWithContext(once, m)
+		results <- result{answer, err}
 	}
-	return nil, fmt.Errorf("%w: %w", errNoAnswer, err)
+	sending.Go(request)
+	ticker := time.NewTicker(resendAfter)
+	defer ticker.Stop()
+	sent := 1
+	for ended := 0; ended < sent; {
+		select {
+		case r := <-results:
+			ended++
+			switch {
+			case r.err != nil:
+				err = r.err
+			case sent > 1 && refused != nil && refused(r.answer):
+				answer = r.answer
+			default:
+				return r.answer, sent > 1, nil
+			}
+		case <-ticker.C:
+			if sent < cap(results) && answer == nil {
+				sending.Go(request)
+				sent++
+			}
+		}
+	}
+	switch {
+	case answer != nil:
+		return answer, true, nil
+	case ctx.Err() != nil:
+		return nil, false, fmt.Errorf("%w: %w", ctx.Err(), context.Cause(ctx))
+	}
+	return nil, false, fmt.Errorf("%w: %w", errNoAnswer, err)
 }
 
 // retry runs a request until it gets an answer, for the timeout. The request must be safe
@@ -100,7 +142,7 @@ func (d *DB) call(ctx context.Context, verb, stream string, in, out any) error {
 		return err
 	}
 	return d.retry(ctx, func() error {
-		answer, err := d.send(ctx, &nats.Msg{Subject: "$JS.API.STREAM." + verb + "." + stream, Data: data})
+		answer, _, err := d.send(ctx, &nats.Msg{Subject: "$JS.API.STREAM." + verb + "." + stream, Data: data}, nil)
 		if err != nil {
 			return fmt.Errorf("stream %s: %w", stream, err)
 		}
@@ -141,6 +183,30 @@ func (d *DB) at(ctx context.Context, stream string, seq uint64) (message, error)
 	return d.get(ctx, stream, map[string]any{"seq": seq})
 }
 
+// An ack is the answer to a message that is to be stored.
+type ack struct {
+	Seq   uint64    `json:"seq"`
+	Error *apiError `json:"error"`
+
+	damaged error // it cannot be decoded
+}
+
+func ackOf(m *nats.Msg) (a ack) {
+	a.damaged = json.Unmarshal(m.Data, &a)
+	return a
+}
+
+// failed returns the error of a message that was not stored.
+func (a ack) failed() error {
+	switch {
+	case a.damaged != nil:
+		return fmt.Errorf("decoding an acknowledgement: %w", a.damaged)
+	case a.Error != nil:
+		return a.Error
+	}
+	return nil
+}
+
 // anySeq is the expectation of a message that may follow any.
 const anySeq = ^uint64(0)
 
@@ -151,19 +217,17 @@ func (d *DB) publish(ctx context.Context, subject string, data []byte, expected 
 	if expected != anySeq {
 		m.Header = nats.Header{"Nats-Expected-Last-Subject-Sequence": {strconv.FormatUint(expected, 10)}}
 	}
-	answer, err := d.send(ctx, m)
+	answer, repeated, err := d.send(ctx, m, func(m *nats.Msg) bool { return errors.Is(ackOf(m).failed(), errWrongLast) })
 	if err != nil {
 		return 0, err
 	}
-	var ack struct {
-		Seq   uint64    `json:"seq"`
-		Error *apiError `json:"error"`
+	ack := ackOf(answer)
+	err = ack.failed()
+	if repeated && errors.Is(err, errWrongLast) {
+		err = fmt.Errorf("%w: %w", errNoAnswer, err) // that message may be its own
 	}
-	if err := json.Unmarshal(answer.Data, &ack); err != nil {
-		return 0, fmt.Errorf("decoding an acknowledgement: %w", err)
-	}
-	if ack.Error != nil {
-		return 0, ack.Error
+	if err != nil {
+		return 0, err
 	}
 	if ack.Seq == 0 {
 		return 0, errors.New("an acknowledgement without a sequence number")

@@ -62,6 +62,7 @@ type DB struct {
 	once    sync.Once
 	workers sync.WaitGroup
 	node    node
+	seen    sightings
 	news    rows.News
 	heads   heads
 	ledger  ledger
@@ -90,7 +91,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	d.attempt = min(d.timeout/3, 2*time.Second)
 	d.life, d.end = context.WithCancel(context.Background())
 	d.node.id, d.node.renewals = rand.Text(), time.NewTicker(d.lease/3)
-	options := append(c.transport(), nats.Name("moot"), nats.Timeout(d.timeout), nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond),
+	options := append(c.transport(), nats.Name("moot"), nats.Timeout(min(d.timeout, 2*time.Second)), nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond),
 		nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2), nats.ReconnectBufSize(-1),
 		nats.ReconnectHandler(func(*nats.Conn) { d.news.TellAll() }))
 	d.nc, err = nats.Connect(servers, options...)

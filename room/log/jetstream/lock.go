@@ -168,7 +168,7 @@ func (d *DB) free(ctx context.Context, name string, epoch uint64) {
 	}
 }
 
-// alive reports whether a node has a lease, by the servers' clock, and where it runs.
+// alive reports whether a node has a lease, and where it runs.
 func (d *DB) alive(ctx context.Context, id string) (row nodeRow, alive bool, err error) {
 	row, err = d.readLease(ctx, id)
 	if isNotFound(err) {
@@ -181,7 +181,7 @@ func (d *DB) alive(ctx context.Context, id string) (row nodeRow, alive bool, err
 	if err != nil {
 		return row, false, unreachable("stream "+d.stream(indexStream), err)
 	}
-	return row, now.Sub(row.at) < d.lease, nil
+	return row, d.seen.lasts(id, row, now, d.lease), nil
 }
 
 // readLease returns the lease of a node. errNoMessage: it has none.
@@ -244,8 +244,9 @@ func (d *DB) putLease(ctx context.Context) error {
 	return err
 }
 
-// renew keeps the lease until the log is closed. A renewal that fails is tried again with
-// the next one: another process may take the rooms meanwhile, which fences this one.
+// renew keeps the lease until the log is closed. A renewal that fails is tried again at
+// once: when the servers are back, the other processes must see it before they take the
+// rooms. If they take them, this process is fenced.
 func (d *DB) renew() {
 	for {
 		select {
@@ -254,7 +255,7 @@ func (d *DB) renew() {
 		case <-d.node.renewals.C:
 		}
 		ctx, cancel := context.WithTimeout(d.life, d.lease/3)
-		d.putLease(ctx)
+		d.retry(ctx, func() error { return d.putLease(ctx) })
 		cancel()
 	}
 }

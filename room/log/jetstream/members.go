@@ -2,8 +2,10 @@ package jetstream
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/folkmoot/moot/room/log"
@@ -53,7 +55,7 @@ func (d *DB) Members(ctx context.Context) ([]log.Member, error) {
 	}
 	var members []log.Member
 	for id, row := range all {
-		if row.Info != nil && now.Sub(row.at) < d.lease {
+		if d.seen.lasts(id, row, now, d.lease) && row.Info != nil {
 			members = append(members, log.Member{ID: id, Info: string(row.Info)})
 		}
 	}
@@ -88,20 +90,26 @@ func (d *DB) leases(ctx context.Context) (all map[string]nodeRow, now time.Time,
 		return nil, now, err
 	}
 	all = map[string]nodeRow{}
-	for _, subject := range subjects {
-		id, ok := decodeName(subject[strings.LastIndexByte(subject, '.')+1:])
+	var mu sync.Mutex
+	errs := make([]error, len(subjects))
+	each(len(subjects), func(i int) { // each process that was killed has one, for a day
+		id, ok := decodeName(subjects[i][strings.LastIndexByte(subjects[i], '.')+1:])
 		if !ok {
-			continue
+			return
 		}
 		row, err := d.readLease(ctx, id)
 		if isNotFound(err) {
-			continue // removed meanwhile
+			return // removed meanwhile
 		}
-		if err != nil {
-			return nil, now, err
-		}
+		errs[i] = err
+		mu.Lock()
+		defer mu.Unlock()
 		all[id] = row
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, now, err
 	}
+	d.seen.keep(all)
 	now, err = d.now(ctx)
 	return all, now, err
 }
