@@ -40,6 +40,7 @@ func (d *DB) connect(ctx context.Context, url string) error {
 	if c.ConnConfig.RuntimeParams["application_name"] == "" {
 		c.ConnConfig.RuntimeParams["application_name"] = "moot"
 	}
+	c.ConnConfig.DialFunc = dial
 	c.AfterConnect = d.checkServer
 	c.ConnConfig.OnPgError = func(_ *pgconn.PgConn, e *pgconn.PgError) bool {
 		// A primary that has become a standby: the next connection may find the new one.

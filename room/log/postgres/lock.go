@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -156,9 +157,24 @@ func (d *DB) renew() {
 		if now, _ := d.locks.used(); !now && d.locks.announced() == nil {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), d.lease)
-		_ = d.hold(ctx, d.pool) // the next one may succeed; where it does not, the compare-and-set fences this process
-		cancel()
+		d.renewOnce()
+	}
+}
+
+// renewOnce renews the lease, and tries again at once until the next renewal is due: when the
+// server is back, other processes must see it before they take the rooms. If they
+// take them, the compare-and-set fences this process.
+func (d *DB) renewOnce() {
+	ctx, cancel := context.WithTimeout(context.Background(), d.lease/3)
+	defer cancel()
+	for d.hold(ctx, d.pool) != nil {
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return
+		case <-d.closing:
+			return
+		}
 	}
 }
 
