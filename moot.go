@@ -156,7 +156,9 @@ func (h *Host) fail(id string, err error) {
 	if h.refused == nil {
 		h.refused = map[string]time.Time{}
 	}
-	h.refused[id] = time.Now().Add(refusedFor)
+	if !errors.Is(err, log.ErrUnknown) { // servers of the log that do not answer are soon back
+		h.refused[id] = time.Now().Add(refusedFor)
+	}
 	h.wiring.Log.Error("a room ended with an error", "room", id, "error", err)
 }
 

@@ -1,11 +1,15 @@
 package moot
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/folkmoot/moot/room/log"
 )
 
 // This file is about a Host that runs all rooms of its data folder, next to other
@@ -35,7 +39,7 @@ func (h *Host) Server() int {
 // Recover opens the rooms that were live when their process ended. They go on or are
 // paused, as their onRestart says. Rooms that fail are logged, and those that other
 // processes hold are left to them. The owner of a Host with all rooms calls Recover
-// when it begins, and when another process has ended.
+// when it begins, and when another process has ended, and again after an error.
 func (h *Host) Recover(ctx context.Context) error {
 	ids, err := h.due(ctx, endOfTime)
 	if err != nil {
@@ -43,17 +47,21 @@ func (h *Host) Recover(ctx context.Context) error {
 	}
 	var opening sync.WaitGroup
 	slots := make(chan struct{}, h.recoveries())
-	for _, id := range ids {
+	busy := make([]error, len(ids)) // of rooms that can be opened when the log's servers answer
+	for i, id := range ids {
 		slots <- struct{}{}
 		opening.Go(func() {
 			defer func() { <-slots }()
 			if _, err := h.rooms.Get(ctx, id); err != nil && ctx.Err() == nil {
 				h.fail(id, err)
+				if errors.Is(err, log.ErrUnknown) {
+					busy[i] = err
+				}
 			}
 		})
 	}
 	opening.Wait()
-	return context.Cause(ctx)
+	return cmp.Or(context.Cause(ctx), errors.Join(busy...))
 }
 
 // recoveries is how many rooms Recover opens at the same time. A node opens those of
