@@ -179,6 +179,7 @@ func answers(path string) bool {
 	return !refused(err) && !errors.Is(err, fs.ErrNotExist) // a full backlog is that of a process which runs
 }
 
-// probeTimeout bounds the connection to a local process, which the system makes
-// without the help of the process.
-const probeTimeout = time.Second
+// probeTimeout bounds the connection to a local process. The system makes it at once, without
+// the help of the process; but on a busy machine this process itself may wait for seconds, and
+// must not take that for a process that answers.
+const probeTimeout = 10 * time.Second
