@@ -22,3 +22,11 @@ func (d *DB) Freeze() (thaw func()) {
 func (d *DB) ForgetMembers(ctx context.Context, kept time.Duration) error {
 	return d.forgetMembers(ctx, kept)
 }
+
+// ErrNoAnswer is of requests whose outcome is open.
+var ErrNoAnswer = errNoAnswer
+
+// Publish stores a message if the last one of its subject has the number expected.
+func (d *DB) Publish(ctx context.Context, subject string, expected uint64) (uint64, error) {
+	return d.publish(ctx, subject, []byte("content"), expected)
+}
