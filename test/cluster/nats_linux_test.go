@@ -12,7 +12,6 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/folkmoot/moot/internal/natsserver"
 	"github.com/folkmoot/moot/room/log/jetstream"
 )
 
@@ -45,7 +44,6 @@ func natsServer() {
 	err := json.Unmarshal([]byte(os.Args[1]), &n)
 	var one *server.Server
 	if err == nil {
-		natsserver.ShortenElections()
 		one, err = server.NewServer(&server.Options{
 			ServerName: n.Name, Host: n.Host, Port: n.Port, JetStream: true, StoreDir: n.Dir,
 			SyncAlways: true, SyncInterval: 2 * time.Minute, NoLog: true, NoSigs: true,
