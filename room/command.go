@@ -105,8 +105,8 @@ type (
 
 // Acts of the coordinator.
 type (
-	// Open makes the room; Claim starts an ownership epoch of it. Moved says that the
-	// previous epoch was ended so that the room goes on in this one.
+	// Open makes the room; Claim starts an ownership epoch of it. Restart says that the
+	// previous epoch did not end by itself.
 	Open struct {
 		Spec         Spec
 		Participants []Participant
@@ -114,7 +114,6 @@ type (
 	Claim struct {
 		Owner   string
 		Restart bool
-		Moved   bool
 	}
 	// Decided is a decision of the policy. Grant is set when it names a speaker.
 	// Unattended says that no person watches the room who could speak as its host.

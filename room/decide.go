@@ -208,25 +208,23 @@ func (s *State) decideOpen(do Open) ([]Body, error) {
 
 // decideClaim starts an epoch. A turn in flight ended with the process that had
 // started it, and is interrupted instead of repeated, unless its request goes on.
+// A room that a crash pauses interrupts the turn of a session, as every pause does.
 func (s *State) decideClaim(do Claim, now Now) ([]Body, error) {
 	bodies := []Body{Claimed{Owner: do.Owner, Restart: do.Restart}}
-	if s.inFlight() && (do.Restart || s.agentHas(s.Turn)) && !s.goesOn(do) { // a person's turn is not interrupted by a restart
+	pauses := do.Restart && s.Phase == PhaseLive && s.Spec.OnRestart != RestartContinue
+	goesOn := s.inFlight() && (s.answersByRequest(s.Turn) || s.sessionHas(s.Turn) && !pauses)
+	if s.inFlight() && (do.Restart || s.agentHas(s.Turn)) && !goesOn { // a person's turn is not interrupted by a restart
 		bodies = append(bodies, TurnInterrupted{Turn: s.Turn.Number, Reason: "the host ended", Tokens: s.interruptedTokens()})
 		bodies = append(bodies, s.untold(s.Turn.Number, now)...)
 	}
-	if do.Restart && s.Phase == PhaseLive && s.Spec.OnRestart != RestartContinue {
+	if pauses {
 		bodies = append(bodies, Paused{Cause: CauseInterrupted, Reason: "interrupted: the host ended while the room was live"})
 	}
 	return bodies, nil
 }
 
-// goesOn reports whether the request of the open turn goes on in the epoch of a claim.
-func (s *State) goesOn(do Claim) bool {
-	return s.answersByRequest(s.Turn) || do.Moved && s.sessionHas(s.Turn)
-}
-
-// MayMove reports whether a claim with Moved interrupts nothing now: no agent works on a
-// turn, or one whose request goes on, and no call is open.
+// MayMove reports whether a claim that is no restart interrupts nothing now: no agent works
+// on a turn, or one whose request goes on, and no call is open.
 func (s *State) MayMove() bool {
 	return s.Phase != PhaseLive || !s.CallsOpen() && s.Spec.Call == nil &&
 		(!s.inFlight() || !s.agentHas(s.Turn) || s.answersByRequest(s.Turn) || s.sessionHas(s.Turn))

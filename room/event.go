@@ -91,13 +91,15 @@ type (
 	}
 	// PresenceChanged records that a running session has come, awaits its turn, or
 	// has left. Request is the one that it has left open; [Event] has the epoch.
-	// Device and Owner are those of a session on the device of another owner.
+	// Device and Owner are those of a session on the device of another owner. Host is
+	// the [Spec.Device] from now on.
 	PresenceChanged struct {
 		Participant string   `json:"participant"`
 		Presence    Presence `json:"presence"`
 		Request     string   `json:"request,omitempty"`
 		Device      string   `json:"device,omitempty"`
 		Owner       string   `json:"owner,omitempty"`
+		Host        string   `json:"host,omitempty"`
 	}
 	// SeatFailed records that the agent of a seat failed outside a turn: it could
 	// not be started, was not ready in time, or its process has ended. It is

@@ -3,6 +3,7 @@ package room_test
 import (
 	"testing"
 
+	"github.com/folkmoot/moot/endpoints/endpoint"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -48,5 +49,28 @@ func TestMayMove(t *testing.T) {
 	record(called, room.Paused{Cause: room.CausePerson})
 	if !called.state.MayMove() {
 		t.Error("a paused room may not move")
+	}
+}
+
+// TestSessionOutlivesHost checks that the turn of a session goes on with its request after a
+// restart, unless the restart pauses the room.
+func TestSessionOutlivesHost(t *testing.T) {
+	for _, onRestart := range []string{room.RestartContinue, room.RestartPause} {
+		b := &bench{T: t}
+		open := openAct(t, "a b/session")
+		open.Spec.OnRestart = onRestart
+		if err := b.act(room.ActorHost, open); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range []string{"claim", "live b", "speak b first"} {
+			b.play(line)
+		}
+		asked := *b.state.Turn
+		b.play("claim restart")
+		answer := room.Answered{Participant: "b", Request: asked.Request, Epoch: asked.Epoch, Reply: endpoint.Reply{Text: "one"}}
+		err := b.act("b", answer)
+		if goesOn := onRestart == room.RestartContinue; (err == nil) != goesOn || b.state.Turn != nil {
+			t.Errorf("onRestart %s: the answer got %v, and the turn is %+v", onRestart, err, b.state.Turn)
+		}
 	}
 }

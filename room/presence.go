@@ -59,6 +59,8 @@ func (s *State) decidePresent(do Present) ([]Body, error) {
 		return nil, noSessionSeat(do.Participant)
 	case s.Phase != PhaseLive && s.Phase != PhasePaused:
 		return nil, endedError(s)
+	case do.Host != "":
+		return s.knownAs(x, do.Host)
 	case do.Presence == x.Presence && (do.Presence == Away || do.Device == x.Device):
 		return nil, nil
 	}
@@ -69,6 +71,17 @@ func (s *State) decidePresent(do Present) ([]Body, error) {
 		return s.leave(x), nil
 	}
 	return nil, invalidError("ROOM-COMMAND", "no presence "+quote(string(do.Presence)), "use live, idle or away")
+}
+
+// knownAs records by which device of the host the owner of a session knows the room.
+func (s *State) knownAs(x *Seat, host string) ([]Body, error) {
+	switch s.Spec.Device {
+	case host:
+		return nil, nil
+	case "":
+		return []Body{PresenceChanged{Participant: x.ID, Presence: x.Presence, Device: x.Device, Owner: x.Participant.Owner, Host: host}}, nil
+	}
+	return nil, invalidError("NODE-DEVICE", "other owners know the room by the device "+s.Spec.Device+", not "+host, "invite by the node that has that device")
 }
 
 // leave ends the lease of x, which interrupts the turn of its session.
@@ -111,6 +124,9 @@ func (s *State) applyPresence(e Event, b PresenceChanged) {
 	if x == nil {
 		return
 	}
+	if b.Host != "" {
+		s.Spec.Device = b.Host
+	}
 	was := x.away()
 	x.Presence = b.Presence
 	if b.Presence != Away && b.Device != x.Device { // its session is on another device now
@@ -142,11 +158,13 @@ func (x *Seat) gone(code string) bool {
 // Acts of running sessions and of the host that knows their leases.
 type (
 	// Present says that the presence of the seat is now another. Device and Owner are
-	// those of the session if it is on the device of another owner.
+	// those of the session if it is on the device of another owner. With Host it says only
+	// that a session of another owner may hold the seat, who knows that device of the host.
 	Present struct {
 		Participant   string
 		Presence      Presence
 		Device, Owner string
+		Host          string
 	}
 	// Answered is the answer of a running session to the request of its turn.
 	Answered struct {

@@ -24,6 +24,10 @@ type Spec struct {
 
 	Observers []Observer `json:"observers,omitempty"` // devices whose owners may watch
 
+	// Device is the id of the host's device that the owners of other devices know, if they
+	// have seats of the room. Only a process that has this device runs the room.
+	Device string `json:"device,omitempty"`
+
 	// Agents are agents without a seat, which others can call. Call says of which call
 	// the room is the child room; nil for other rooms.
 	Agents []Participant `json:"agents,omitempty"`

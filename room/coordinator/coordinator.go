@@ -99,6 +99,10 @@ type Config struct {
 	// Host; nil sets no limit across rooms.
 	Profiles *Profiles
 
+	// Admit, if not nil, refuses a stored room that this process may not run. Nothing is
+	// stored then.
+	Admit func(*room.State) error
+
 	// Shared says that other processes may take rooms over that run here. A command that
 	// such a process can carry out is refused with [ErrMoved].
 	Shared bool

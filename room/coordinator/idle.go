@@ -153,7 +153,6 @@ func notBefore(e room.Effect) time.Duration {
 type idleMark struct {
 	Clock time.Duration
 	Wall  time.Time
-	Moved bool `json:",omitempty"` // it was released, for another process to go on with it
 }
 
 // clock returns the room's clock at a wake-up now. The time while the room was
@@ -195,8 +194,5 @@ func (r *Room) cause() error {
 
 // claim returns the command by which this process takes the room over.
 func (r *Room) claim() room.Claim {
-	return room.Claim{
-		Owner: r.cfg.Owner, Restart: r.state.Phase == room.PhaseLive && r.resumedIdle == nil,
-		Moved: r.resumedIdle != nil && r.resumedIdle.Moved,
-	}
+	return room.Claim{Owner: r.cfg.Owner, Restart: r.state.Phase == room.PhaseLive && r.resumedIdle == nil}
 }

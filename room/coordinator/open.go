@@ -59,10 +59,15 @@ func Reopen(ctx context.Context, cfg Config, id string) (*Room, error) {
 }
 
 // reopen recovers the state, finishes redactions, claims the room and resumes
-// it if cfg says so.
+// it if cfg admits the room and says so.
 func (r *Room) reopen(ctx context.Context) error {
 	if err := r.recover(ctx); err != nil && !errors.Is(err, log.ErrNotFound) {
 		return err
+	}
+	if r.cfg.Admit != nil {
+		if err := r.cfg.Admit(&r.state); err != nil {
+			return err
+		}
 	}
 	if err := errors.Join(r.finishRedactions(ctx), r.releaseReserved(ctx)); err != nil {
 		return err

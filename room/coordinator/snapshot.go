@@ -94,7 +94,7 @@ func (r *Room) snapshotOnExit(ctx context.Context) error {
 	if r.state.Phase != room.PhaseLive || r.speaking() && !leaving {
 		return r.save(ctx)
 	}
-	r.resumedIdle = &idleMark{Clock: r.clock.now(), Wall: time.Now(), Moved: leaving}
+	r.resumedIdle = &idleMark{Clock: r.clock.now(), Wall: time.Now()}
 	return r.writeSnapshot(ctx)
 }
 

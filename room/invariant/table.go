@@ -26,7 +26,7 @@ var table = []Invariant{
 	{"R2", "Only the open turn ends.", (*Checker).endOpen},
 	{"R3", "Every turn ends, at the latest a second after its time limit.", nil},
 	{"R4", "A turn gets the time limit of its seat.", (*Checker).granted},
-	{"R5", "A request is that of one turn; it is sent again only to another device, by a restarted host.", (*Checker).newRequest},
+	{"R5", "A request is that of one turn; the next host of the room sends it again only to another device or to a session.", (*Checker).newRequest},
 	{"R6", "A seat that breaks its protocol too often is suspended, and its violations end.", (*Checker).violates},
 	{"R7", "Turns are numbered 1, 2, 3.", (*Checker).nextNumber},
 	{"R8", "A late answer and a violation change no turn, no phase and no count of the room.", (*Checker).lateChangesNothing},

@@ -126,7 +126,8 @@ func (m *Model) claim(do room.Claim) bool {
 	}
 	if t := m.Turn; t != nil && t.Draft == nil {
 		agent := t.Seat.takenBy == ""
-		kept := t.Seat.Device != "" || do.Moved && t.Seat.Session && t.Seat.standing == room.Active // another device keeps its answer, and a session is told again
+		pauses := restart && m.Phase == room.PhaseLive && m.OnRestart != room.RestartContinue
+		kept := t.Seat.Device != "" || t.Seat.Session && t.Seat.standing == room.Active && !pauses // another device keeps its answer, and a session is told again
 		if agent && !kept || !agent && restart {
 			m.interrupt(t.Seat)
 			for _, c := range m.Calls { // the host may have lost them
