@@ -262,6 +262,9 @@ func (h *Host) Invite(ctx context.Context, o device.InviteOptions) (*Pairing, er
 		if err := h.checkSeatInvite(ctx, o); err != nil {
 			return nil, err
 		}
+		if err := h.stay(ctx, o.Room, o.Seat); err != nil {
+			return nil, err
+		}
 	}
 	if o.Grant == identity.GrantObserver && o.Room != "" {
 		s, err := h.fold(ctx, o.Room)

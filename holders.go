@@ -16,6 +16,7 @@ import (
 	"github.com/folkmoot/moot/endpoints/session"
 	"github.com/folkmoot/moot/problem"
 	"github.com/folkmoot/moot/room"
+	"github.com/folkmoot/moot/room/log"
 	"github.com/folkmoot/moot/room/log/audit"
 )
 
@@ -26,6 +27,9 @@ var ErrSilent = hold.ErrSilent
 // silentGrace is how long another device may take to answer, besides the time of an
 // await.
 const silentGrace = 5 * time.Second
+
+// movePause is how long a session waits between two awaits while its room moves.
+const movePause = 500 * time.Millisecond
 
 // checkSeatInvite reports an invite for a seat that no session on another device can
 // hold.
@@ -70,7 +74,15 @@ func (h *Host) serveHolders(c *device.Connection) {
 	c.Dispatcher.Handle(h.remote.holder)
 	c.Dispatcher.Handle(newHoldServer(c, h.wiring.Log, hold.ServerConfig{
 		Await: func(ctx context.Context, s session.Seat, by session.Holder, wait time.Duration, fresh bool) (session.Turn, bool, error) {
-			return h.await(ctx, s, by, wait, fresh)
+			t, ok, err := h.await(ctx, s, by, wait, fresh)
+			if h.node != nil && errors.Is(err, log.ErrLocked) { // the room moves, and the next node gets the next await
+				select {
+				case <-time.After(movePause):
+				case <-ctx.Done():
+				}
+				return t, false, nil
+			}
+			return t, ok, err
 		},
 		Answer: func(ctx context.Context, s session.Seat, a hold.Answer) (hold.Answered, error) {
 			return h.answer(ctx, s, SeatAnswer(a))

@@ -53,15 +53,16 @@ type Host struct {
 	seats   *session.Broker
 	rooms   coordinator.Host
 	stop    context.CancelFunc
-	running context.Context        // ends when every room has ended
-	kept    sync.Map               // digests of modules that the log has
-	owns    func(room string) bool // whether a room wakes here; nil: all do
+	running context.Context // ends when every room has ended
+	kept    sync.Map        // digests of modules that the log has
+	node    Node            // nil if the Host shares its log with no others
 
 	mu      sync.Mutex
-	early   []*loading           // policies that are being loaded before a room asks
-	failed  []error              // of rooms that ended with an error, the first ones
-	trusted map[string]bool      // imported rooms that were opened with TrustCommands
-	refused map[string]time.Time // rooms that failed, which do not wake by themselves until then
+	early   []*loading             // policies that are being loaded before a room asks
+	failed  []error                // of rooms that ended with an error, the first ones
+	trusted map[string]bool        // imported rooms that were opened with TrustCommands
+	refused map[string]time.Time   // rooms that failed, which do not wake by themselves until then
+	devices map[string]knownDevice // of rooms that a node has read; see Host.deviceOf
 }
 
 // Open opens the data folder and runs its rooms from then on. The caller must
@@ -106,7 +107,7 @@ func (w Wiring) OpenHost() (*Host, error) {
 	h.rooms = coordinator.Host{
 		Config: coordinator.Config{
 			Log: h.log, Policy: h.policy, Endpoint: h.endpoint, Audit: h.record, Owner: owner(), Profiles: &coordinator.Profiles{}, Busy: h.busy, Waiting: h.inbox.Update,
-			Observers: w.Observers, Shared: h.owns != nil,
+			Observers: w.Observers, Shared: h.node != nil, Admit: h.admit,
 		},
 		Failed: h.fail,
 		Opened: h.publish,
@@ -141,10 +142,10 @@ const maxFailed = 8
 
 // fail keeps why a room ended. That another process has taken it is no failure.
 func (h *Host) fail(id string, err error) {
-	if errors.Is(err, log.ErrLocked) {
+	if errors.Is(err, log.ErrLocked) || errors.Is(err, errOtherDevice) {
 		return
 	}
-	if h.owns != nil && errors.Is(err, coordinator.ErrFenced) {
+	if h.node != nil && errors.Is(err, coordinator.ErrFenced) {
 		h.wiring.Log.Info("another node has taken a room over", "room", id)
 		return
 	}

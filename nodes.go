@@ -3,16 +3,28 @@ package moot
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"time"
 
+	"github.com/folkmoot/moot/internal/config"
 	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/room"
 	"github.com/folkmoot/moot/room/coordinator"
 	"github.com/folkmoot/moot/room/log"
 )
 
 // This file is about a Host that shares its log with others, to which it hands over rooms.
 // It serves the moot command, and is no part of the stable interface.
+
+// A Node tells a Host which rooms it runs.
+type Node interface {
+	Owns(room string) bool // whether a room belongs here
+	Device() string        // of this node; "" is none
+	OwnsDevice() bool      // whether no other node is to be online as that device
+}
 
 // join makes the Host a node, if its wiring says so.
 func (h *Host) join() (err error) {
@@ -26,7 +38,7 @@ func (h *Host) join() (err error) {
 			Fix: "keep the rooms on servers: set log.url, or --log postgres://host/db; or leave --node out, and one process runs all rooms",
 		}
 	}
-	h.owns, err = h.wiring.Node(members)
+	h.node, err = h.wiring.Node(members, h.deviceOf)
 	return err
 }
 
@@ -87,6 +99,112 @@ func (h *Host) DropLost(ctx context.Context) {
 		if by, err := members.HeldBy(ctx, r.ID()); err == nil && by != members.Self() {
 			h.rooms.Drop(r.ID())
 		}
+	}
+}
+
+// deviceOf returns the [Spec.Device] of a room, "" for none. That of another node's room is read
+// from the log, and may be some seconds old if it was none: if this node opens the room
+// therefore, admit refuses.
+func (h *Host) deviceOf(id string) string {
+	if r, ok := h.rooms.Running(id); ok {
+		return r.Spec().Device
+	}
+	h.mu.Lock()
+	known := h.devices[id]
+	h.mu.Unlock()
+	if known.id != "" || time.Now().Before(known.until) {
+		return known.id
+	}
+	device := DeviceOf(h.log)(id)
+	h.noteDevice(id, device)
+	return device
+}
+
+// DeviceOf returns what reads the [Spec.Device] of a room in a log. The device of a room that
+// cannot be read is "".
+func DeviceOf(l RoomLog) func(room string) string {
+	return func(id string) string {
+		ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+		defer cancel()
+		s, err := coordinator.State(ctx, l, id)
+		if err != nil {
+			return ""
+		}
+		return s.Spec.Device
+	}
+}
+
+// readTimeout bounds a read of the log by callers that have no context.
+const readTimeout = 5 * time.Second
+
+// A knownDevice is the device of a room, as it was read. A room keeps its device, but one
+// that has none may get one.
+type knownDevice struct {
+	id    string
+	until time.Time // when "" is read again
+}
+
+// deviceMaxAge is how long a node takes it that a room has no device.
+const deviceMaxAge = time.Minute
+
+func (h *Host) noteDevice(room, device string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.devices == nil {
+		h.devices = map[string]knownDevice{}
+	}
+	h.devices[room] = knownDevice{device, time.Now().Add(deviceMaxAge)}
+}
+
+// errOtherDevice is the kind of the error about a room of a device that this node does not have.
+var errOtherDevice = errors.New("moot: room is known by another device")
+
+// admit refuses a room that the owners of other devices do not know by the device of this node:
+// they would not answer it.
+func (h *Host) admit(s *room.State) error {
+	if h.node == nil {
+		return nil
+	}
+	h.noteDevice(s.Spec.Room, s.Spec.Device)
+	if device := s.Spec.Device; device != "" && device != h.node.Device() {
+		return &problem.Error{
+			Code: "NODE-DEVICE", What: "owners of other devices know the room by the device " + device + ", which this node does not have", Where: "room " + s.Spec.Room,
+			Fix: "start the node whose data folder has the keys of that device; the room waits for it", Kind: errOtherDevice,
+		}
+	}
+	return nil
+}
+
+// stay has a room of a node run by nodes with this device from now on, because the owner of
+// another device is invited to a seat.
+func (h *Host) stay(ctx context.Context, id, seat string) error {
+	if h.node == nil {
+		return nil
+	}
+	_, err := h.rooms.Do(ctx, id, Command{Actor: seat, Do: room.Present{Participant: seat, Host: h.node.Device()}})
+	if errors.Is(err, log.ErrLocked) || errors.Is(err, coordinator.ErrMoved) {
+		return &problem.Error{
+			Code: "RELAY-ONLINE", What: "another node runs the room, and this device is online here", Where: "room " + id,
+			Fix: "run the command on the machine of that node: `moot ls` names it", Err: err,
+		}
+	}
+	return err
+}
+
+// known notes in a new room by which device the owners of other devices know it. A node that is
+// not online as that device refuses, and the one that is makes the room.
+func (h *Host) known(d *description) error {
+	remote := func(p Participant) bool { return config.Remote(p) }
+	if h.node == nil || len(d.spec.Observers) == 0 && !slices.ContainsFunc(d.participants, remote) && !slices.ContainsFunc(d.spec.Agents, remote) {
+		return nil
+	}
+	d.spec.Device = h.node.Device()
+	if h.node.OwnsDevice() {
+		return nil
+	}
+	return &problem.Error{
+		Code: "ROOM-MOVED", What: "another node is online as this device, and makes rooms with seats of other owners", Where: "device " + d.spec.Device,
+		Fix: "send the request again", Kind: coordinator.ErrMoved,
 	}
 }
 

@@ -67,7 +67,7 @@ func (h *Host) Recover(ctx context.Context) error {
 // recoveries is how many rooms Recover opens at the same time. A node opens those of
 // another one, which wait.
 func (h *Host) recoveries() int {
-	if h.owns == nil {
+	if h.node == nil {
 		return 1
 	}
 	return 8
@@ -80,7 +80,7 @@ var endOfTime = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 func (h *Host) due(ctx context.Context, now time.Time) ([]string, error) {
 	ids, err := h.log.Due(ctx, now)
 	return slices.DeleteFunc(ids, func(id string) bool {
-		if h.Running(id) || h.owns != nil && !h.owns(id) || h.checkLoadable(ctx, id) != nil {
+		if h.Running(id) || h.node != nil && !h.node.Owns(id) || h.checkLoadable(ctx, id) != nil {
 			return true // an imported room waits until the user trusts it
 		}
 		h.mu.Lock()

@@ -73,6 +73,9 @@ func (h *Host) Create(ctx context.Context, s Source, o Options) (*Room, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := h.known(d); err != nil {
+		return nil, err
+	}
 	if err := h.connectFor(ctx, d.spec, d.participants, o.Share); err != nil {
 		return nil, err
 	}

@@ -136,7 +136,7 @@ func (h *Host) answer(ctx context.Context, s session.Seat, a SeatAnswer) (SeatAn
 		a.Outcome, a.Text = endpoint.Passed, ""
 	}
 	c := Command{Actor: s.Name, Do: room.Answered{Participant: s.Name, Request: a.Request, Epoch: a.Epoch, Reply: a.Reply}}
-	if _, ok := h.rooms.Running(s.Room); ok || h.owns != nil { // a turn goes on that another node has handed over
+	if _, ok := h.rooms.Running(s.Room); ok || h.node != nil { // a turn goes on that another node has handed over
 		events, err := h.rooms.Do(ctx, s.Room, c)
 		if err == nil {
 			h.seats.Answered(s, a.Request)
@@ -176,7 +176,7 @@ func (h *Host) HandOff(ctx context.Context, id, seat, to, reason string) (refuse
 func (h *Host) present(ctx context.Context, s session.Seat, by session.Holder, p room.Presence) error {
 	r, ok := h.rooms.Running(s.Room)
 	if !ok {
-		if p == room.Away || p == room.Idle && h.owns != nil { // another node may run it
+		if p == room.Away || p == room.Idle && h.node != nil { // another node may run it
 			return nil
 		}
 		var err error

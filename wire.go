@@ -60,8 +60,8 @@ type Wiring struct {
 	Working    func(what string) (done func())     // shows what the user waits for; may be nil
 	AllRooms   bool                                // a Host wakes every room of the data folder that has something to do
 	// Node, if not nil, makes the process one of several that run the rooms of one log. It
-	// is given the registry of their processes, and returns whether a room wakes by itself here.
-	Node func(log.Members) (owns func(room string) bool, err error)
+	// is given the registry of their processes, and what returns the [Spec.Device] of a room.
+	Node func(r log.Members, deviceOf func(room string) string) (Node, error)
 
 	AllowFuel bool // policies that are not built in may have as much fuel as they ask for
 

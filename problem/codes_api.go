@@ -28,6 +28,7 @@ var apiCodes = []Meaning{
 	{"API-URL", usage, "The address of a server is none.", "Write it as http://127.0.0.1:8420."},
 	{"SERVER-NONE", failure, "The command needs `moot serve`, and none runs for this data folder.", "Start `moot serve`, or name another server with --server."},
 	{"NODE-ADDRESS", failure, "The process cannot listen for other nodes at its address.", "Use an address of this machine that the other nodes reach, such as 10.0.0.1:8422. Port 0 takes any that is free."},
+	{"NODE-DEVICE", failure, "Owners of other devices know the room by a device that this node does not have, and no node with that device takes it.", "Start the node whose data folder has the keys of the device. The room waits for it."},
 	{"NODE-LOG", usage, "Nodes share a log on servers, and the rooms are kept in files of the data folder.", "Set log.url, or use --log postgres://host/db. Without --node one process runs all rooms."},
 	{"NODE-UNREACHABLE", failure, "Another node cannot be reached.", "Check that it runs and that this machine can connect to its address. If it has ended, its rooms go on at another node within seconds."},
 	{"ROOM-MOVED", failure, "Another node runs the room now, and the command was not carried out.", "Send the request again. A command with the same id is carried out once."},

@@ -107,7 +107,7 @@ var statuses = map[string]int{
 	"SESSION-SELF": http.StatusBadRequest, "SESSION-UNKNOWN": http.StatusNotFound, "SESSION-RATE": http.StatusTooManyRequests,
 	"SESSION-DEPTH": http.StatusConflict, "SESSION-FOLDER": http.StatusForbidden,
 	"REPLAY-LONG": http.StatusServiceUnavailable, "RELAY-SILENT": http.StatusGatewayTimeout,
-	"ROOM-MOVED": http.StatusMisdirectedRequest, "NODE-UNREACHABLE": http.StatusServiceUnavailable,
+	"ROOM-MOVED": http.StatusMisdirectedRequest, "NODE-UNREACHABLE": http.StatusServiceUnavailable, "NODE-DEVICE": http.StatusServiceUnavailable,
 	"API-LAUNCH": http.StatusUnauthorized, "TOKEN-UNKNOWN": http.StatusNotFound,
 }
 

@@ -15,6 +15,11 @@
 // other room moves. Weights are computed from addresses, so that a node that is restarted gets
 // its rooms back.
 //
+// Owners of other devices know one device of the host, by its keys. A room with seats of
+// theirs belongs to one node of that device: the one with the highest random weight for the
+// id of the device. So one node is online as a device, also if several have its keys. While
+// there is none, the room waits.
+//
 // All of this only decides which node tries to run a room. The log decides which one may:
 // each owner appends with its own epoch, and an append of an older owner is refused.
 //
@@ -49,6 +54,9 @@ type Config struct {
 	Version string // of this program
 	Device  string // id of the device that this node is toward other owners; "" is none
 	Log     *slog.Logger
+	// DeviceOf returns the device whose nodes alone may run a room, because owners of other
+	// devices know it; "" is any. A nil func has no such rooms.
+	DeviceOf func(room string) string
 	// Interval is the time between two reads of the registry; 0 is half a second.
 	Interval time.Duration
 }

@@ -1,22 +1,51 @@
 package cluster
 
-import "hash/fnv"
+import (
+	"cmp"
+	"hash/fnv"
+)
 
 // Owner returns the node to which a room belongs: that with the highest random weight of
-// those that are not draining. There is none if all are.
+// those that are not draining and have the device of the room. There may be none.
 func (n *Node) Owner(room string) (Peer, bool) {
+	return n.owner(room, n.deviceOf(room))
+}
+
+func (n *Node) deviceOf(room string) string {
+	if n.cfg.DeviceOf == nil {
+		return ""
+	}
+	return n.cfg.DeviceOf(room)
+}
+
+func (n *Node) owner(room, device string) (Peer, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	best, found := n.self, !n.self.Draining
-	for _, p := range n.peers {
-		if !p.Draining && (!found || before(room, p, best)) {
+	return highest(append([]Peer{n.self}, n.peers...), room, device)
+}
+
+// highest returns the owner of a room among nodes. All rooms of a device have the same one.
+func highest(nodes []Peer, room, device string) (best Peer, found bool) {
+	key := cmp.Or(device, room)
+	for _, p := range nodes {
+		if !p.Draining && (device == "" || p.Device == device) && (!found || before(key, p, best)) {
 			best, found = p, true
 		}
 	}
-	if !found {
-		return Peer{}, false
-	}
-	return best, true
+	return best, found
+}
+
+// Device returns the id of the device of this node.
+func (n *Node) Device() string { return n.cfg.Device }
+
+// DeviceNode returns the node that is online as the device of this one. There is none if
+// the nodes of the device drain.
+func (n *Node) DeviceNode() (Peer, bool) { return n.owner("", n.cfg.Device) }
+
+// OwnsDevice reports whether no other node is to be online as the device of this one.
+func (n *Node) OwnsDevice() bool {
+	p, ok := n.DeviceNode()
+	return !ok || p.ID == n.id
 }
 
 // Owns reports whether a room belongs to this node.

@@ -8,8 +8,9 @@ import (
 
 // Locator returns a function that tells the address of the node that runs a room or, if no
 // process does, to which it belongs. "" means that no node runs it. The function is nil
-// if l is no log on servers, or has no nodes. It uses the registry as it is now.
-func Locator(ctx context.Context, l any) (func(ctx context.Context, room string) string, error) {
+// if l is no log on servers, or has no nodes. It uses the registry as it is now. deviceOf is as
+// in [Config].
+func Locator(ctx context.Context, l any, deviceOf func(room string) string) (func(ctx context.Context, room string) string, error) {
 	registry, ok := l.(log.Members)
 	if !ok {
 		return nil, nil
@@ -19,9 +20,10 @@ func Locator(ctx context.Context, l any) (func(ctx context.Context, room string)
 		return nil, err
 	}
 	nodes := map[string]Peer{}
+	var all []Peer
 	for _, m := range members {
 		if p, ok := peerOf(m); ok {
-			nodes[p.ID] = p
+			nodes[p.ID], all = p, append(all, p)
 		}
 	}
 	if len(nodes) == 0 {
@@ -32,12 +34,7 @@ func Locator(ctx context.Context, l any) (func(ctx context.Context, room string)
 		if err != nil || id != "" {
 			return nodes[id].Address
 		}
-		var best Peer
-		for _, p := range nodes {
-			if !p.Draining && (best.ID == "" || before(room, p, best)) {
-				best = p
-			}
-		}
+		best, _ := highest(all, room, deviceOf(room))
 		return best.Address
 	}, nil
 }

@@ -4,16 +4,16 @@ import "testing"
 
 // TestLocator checks the nodes of rooms as lists name them.
 func TestLocator(t *testing.T) {
-	if at, err := Locator(t.Context(), struct{}{}); at != nil || err != nil {
+	if at, err := Locator(t.Context(), struct{}{}, anyDevice); at != nil || err != nil {
 		t.Errorf("a log in files: %v", err)
 	}
 	r := newRegistry()
-	if at, err := Locator(t.Context(), handle{r, "x"}); at != nil || err != nil {
+	if at, err := Locator(t.Context(), handle{r, "x"}, anyDevice); at != nil || err != nil {
 		t.Errorf("a log without nodes: %v", err)
 	}
 	a, b := join(t, r, "a"), join(t, r, "b")
 	until(t, "together", func() bool { return len(a.Peers()) == 1 && len(b.Peers()) == 1 })
-	at, err := Locator(t.Context(), handle{r, "x"})
+	at, err := Locator(t.Context(), handle{r, "x"}, anyDevice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,3 +28,6 @@ func TestLocator(t *testing.T) {
 		t.Errorf("rooms that are held are at %q and %q", x, y)
 	}
 }
+
+// anyDevice is the device of rooms that run at each node.
+func anyDevice(string) string { return "" }

@@ -59,7 +59,7 @@ func (m *Mover) Run(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		changed := m.node.Changed()
-		m.start()
+		m.start("")
 		select {
 		case <-changed:
 		case <-ticker.C:
@@ -69,25 +69,30 @@ func (m *Mover) Run(ctx context.Context) {
 	}
 }
 
-// Drain hands over all rooms, each when its turn has ended or when ctx ends. It returns at
-// once if no other node takes rooms.
+// Drain hands over all rooms, each when its turn has ended or when ctx ends. It returns when
+// no other node takes any that is left. A room of the device of this node is released also if no
+// other node has the device: it goes on when one has come.
 func (m *Mover) Drain(ctx context.Context) {
 	defer context.AfterFunc(ctx, m.interrupt)()
-	for len(m.rooms.Movable()) > 0 && ctx.Err() == nil {
-		if _, ok := m.node.Owner(""); !ok {
+	for ctx.Err() == nil {
+		begun := m.start(m.node.Device()) // again for a room that was created meanwhile
+		m.moves.Wait()
+		if begun == 0 {
 			return
 		}
-		m.start() // again for a room that was created meanwhile
-		m.moves.Wait()
 	}
 }
 
-// start begins to hand over each room that belongs to another node.
-func (m *Mover) start() {
+// start begins to hand over each room that belongs to another node, and to release those of
+// device for which there is none; "" is no device. It returns how many.
+func (m *Mover) start(device string) (begun int) {
 	for _, room := range m.rooms.Movable() {
-		if p, ok := m.node.Owner(room); !ok || p.ID == m.node.id || !m.begin(room) {
+		p, ok := m.node.Owner(room)
+		waits := !ok && device != "" && m.node.deviceOf(room) == device
+		if p.ID == m.node.id || !ok && !waits || !m.begin(room) {
 			continue
 		}
+		begun++
 		m.moves.Go(func() {
 			defer m.end(room)
 			if err := m.move(room); err != nil {
@@ -95,6 +100,7 @@ func (m *Mover) start() {
 			}
 		})
 	}
+	return begun
 }
 
 func (m *Mover) begin(room string) bool {

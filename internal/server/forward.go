@@ -95,6 +95,19 @@ func AcrossNodes(h *moot.Host, local, find Placement) Placement {
 	}
 }
 
+// DeviceAcrossNodes tells where a node has requests about its device toward other owners answered:
+// by the node to which find connects, or else as local says.
+func DeviceAcrossNodes(local, find func(context.Context) (net.Conn, error)) func(context.Context) (net.Conn, error) {
+	return func(ctx context.Context) (net.Conn, error) {
+		if hopsOf(ctx) < maxHops {
+			if c, err := find(ctx); c != nil || err != nil {
+				return c, err
+			}
+		}
+		return local(ctx)
+	}
+}
+
 // hopsHeader counts how often a request was forwarded between nodes.
 const hopsHeader = "Moot-Hops"
 
@@ -119,12 +132,16 @@ func (s *Server) NodeHandler() http.Handler {
 }
 
 // follow answers a request, and forwards it if the room has moved to another node before
-// the request was carried out.
+// the request was carried out, or if the node that is online as this device makes the room.
 func (s *Server) follow(w http.ResponseWriter, r *http.Request, handle http.HandlerFunc) {
 	room := s.roomOf(r)
-	if s.cfg.Placement == nil || room == "" || r.Method == http.MethodGet {
+	if s.cfg.Placement == nil || room == "" && r.URL.Path != roomsPath || r.Method == http.MethodGet {
 		handle(w, r)
 		return
+	}
+	forwarded := func() bool { return s.forwarded(w, r, room) }
+	if room == "" {
+		forwarded = func() bool { return s.forwardedToDevice(w, r) }
 	}
 	body, err := io.ReadAll(r.Body) // it is in memory; see access.ReadBody
 	if err != nil {
@@ -138,18 +155,21 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, handle http.Hand
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		if s.forwarded(w, r, room) {
+		if forwarded() {
 			return
 		}
 	}
 	s.refuse(w, r, &problem.Error{Code: "ROOM-MOVED", What: "the room moves between nodes", Where: "room " + room, Fix: "send the request again; a command with the same id is carried out once"})
 }
 
+// roomsPath is the path of the requests that make rooms.
+const roomsPath = "/api/rooms"
+
 // roomOf returns the room of a request, "" for none. A node also reads it from a request to
 // run a stored room.
 func (s *Server) roomOf(r *http.Request) string {
 	id := r.PathValue("room")
-	if id != "" || s.cfg.NodeOf == nil || r.Method != http.MethodPost || r.URL.Path != "/api/rooms" {
+	if id != "" || s.cfg.NodeOf == nil || r.Method != http.MethodPost || r.URL.Path != roomsPath {
 		return id
 	}
 	body, err := io.ReadAll(r.Body) // it is in memory; see access.ReadBody

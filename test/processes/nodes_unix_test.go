@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -38,14 +39,24 @@ type clusterNode struct {
 
 // newCluster starts n nodes. Agents have turns of that duration.
 func newCluster(t *testing.T, n int, turn time.Duration) *cluster {
-	s := pgtest.Start(t)
-	c := &cluster{t: t}
+	t.Helper()
 	var script strings.Builder
 	for i := range 1000 {
 		fmt.Fprintf(&script, "delay %v\nsay The word is %c%c%c.\n", turn, 'a'+i%26, 'a'+i/26%26, 'a'+i/676)
 	}
-	for range n {
-		w := newWorkbench(t, map[string]string{"talk.txt": script.String()})
+	benches := make([]*workbench, n)
+	for i := range benches {
+		benches[i] = newWorkbench(t, map[string]string{"talk.txt": script.String()})
+	}
+	return startNodes(t, benches...)
+}
+
+// startNodes starts a node in each workbench.
+func startNodes(t *testing.T, benches ...*workbench) *cluster {
+	t.Helper()
+	s := pgtest.Start(t)
+	c := &cluster{t: t}
+	for _, w := range benches {
 		w.env = append(w.env, "MOOT_LOG="+s.URL(""))
 		c.nodes = append(c.nodes, &clusterNode{workbench: w})
 	}
@@ -282,6 +293,48 @@ func TestRollingRestart(t *testing.T) {
 	if moves < rooms { // each was at some node
 		t.Errorf("%d rooms moved only %d times", rooms, moves)
 	}
+}
+
+// TestNodesDrainTogether ends three nodes at the same time while their rooms are at work, and
+// starts them again. MOOT_TEST_DRAINS sets how often.
+func TestNodesDrainTogether(t *testing.T) {
+	t.Parallel()
+	drains := 1
+	if n, err := strconv.Atoi(os.Getenv("MOOT_TEST_DRAINS")); err == nil {
+		drains = n
+	}
+	c := newCluster(t, 3, 100*time.Millisecond)
+	var ids []string
+	for i := range 6 {
+		ids = append(ids, c.nodes[i%3].create(fmt.Sprintf(nodeRoom, "r"+strconv.Itoa(i), "continue")))
+	}
+	for range drains {
+		c.goOn(ids)
+		for _, x := range c.nodes {
+			if err := x.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var ending sync.WaitGroup
+		for _, x := range c.nodes {
+			ending.Go(func() {
+				dump := time.AfterFunc(2*time.Minute, func() { _ = x.Process.Signal(syscall.SIGQUIT) })
+				defer dump.Stop()
+				if code := x.end(); code != app.ExitOK {
+					t.Errorf("a node ended with %d\n%s", code, x.stderr)
+				}
+			})
+		}
+		ending.Wait()
+		if t.Failed() {
+			return
+		}
+		for _, x := range c.nodes {
+			ending.Go(x.launch)
+		}
+		ending.Wait()
+	}
+	c.goOn(ids)
 }
 
 // TestNodeNeedsServers checks the error of a node whose log is in files.

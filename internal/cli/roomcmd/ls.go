@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/folkmoot/moot"
 	"github.com/folkmoot/moot/internal/api"
 	"github.com/folkmoot/moot/internal/cli/app"
 	"github.com/folkmoot/moot/internal/cluster"
@@ -50,7 +51,7 @@ func (a *commands) briefs(ctx context.Context) ([]api.RoomBrief, error) {
 		return nil, err
 	}
 	defer db.Close()
-	node, err := cluster.Locator(ctx, db)
+	node, err := cluster.Locator(ctx, db, moot.DeviceOf(db))
 	if err != nil {
 		return nil, err
 	}

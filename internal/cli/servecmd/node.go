@@ -21,6 +21,7 @@ type node struct {
 	listener net.Listener
 	mover    *cluster.Mover
 	drain    time.Duration
+	deviceOf func(room string) string
 }
 
 // listenNode listens for other nodes, if the settings say so, and has the Host of w join
@@ -40,15 +41,27 @@ func (d *daemon) listenNode(ctx context.Context, f serveFlags, w *moot.Wiring) (
 		_, port, _ = net.SplitHostPort(d.node.listener.Addr().String())
 		address = net.JoinHostPort(host, port)
 	}
-	w.Node = func(registry log.Members) (func(string) bool, error) {
-		d.node.Node, err = cluster.Join(ctx, cluster.Config{Members: registry, Address: address, Version: catalog.Version(), Log: d.Log})
+	device := d.deviceID(w)
+	w.Node = func(registry log.Members, deviceOf func(string) string) (moot.Node, error) {
+		d.node.deviceOf = deviceOf
+		d.node.Node, err = cluster.Join(ctx, cluster.Config{Members: registry, Address: address, Version: catalog.Version(), Device: device, DeviceOf: deviceOf, Log: d.Log})
 		if err != nil {
 			return nil, err
 		}
 		d.at.Node = address
-		return d.node.Owns, nil
+		return d.node.Node, nil
 	}
 	return nil
+}
+
+// deviceID returns the id by which other owners know this node, "" if its keys cannot be used.
+func (d *daemon) deviceID(w *moot.Wiring) string {
+	device, err := w.Device()
+	if err != nil {
+		d.Log.Warn("this node runs no rooms with seats of other owners", "error", err)
+		return ""
+	}
+	return device.Self.ID().String()
 }
 
 // serveNode makes c the configuration of a node, if this is one.
@@ -58,8 +71,14 @@ func (d *daemon) serveNode(c *server.Config) {
 	}
 	d.node.mover = d.node.Mover(d.host)
 	c.Placement = server.AcrossNodes(d.host, c.Placement, d.node.Find)
+	c.Device = server.DeviceAcrossNodes(c.Device, func(ctx context.Context) (net.Conn, error) {
+		if p, ok := d.node.DeviceNode(); ok && !d.node.OwnsDevice() {
+			return d.node.Dial(ctx, p)
+		}
+		return nil, nil
+	})
 	c.NodeOf = func(ctx context.Context) (func(context.Context, string) string, error) {
-		return cluster.Locator(ctx, d.host.Log())
+		return cluster.Locator(ctx, d.host.Log(), d.node.deviceOf)
 	}
 	c.Nodes = func() (map[string]*client.Client, error) {
 		all := map[string]*client.Client{}
