@@ -58,6 +58,7 @@ type Endpoint struct {
 	mu        sync.Mutex
 	floor     endpoint.Floor // of the latest prompt
 	requests  inflight.Table
+	caller    context.Context // of the latest prompt
 	last      endpoint.Prompt // the newest, in flight or ended
 	heartbeat time.Time       // when one was shown last
 	sessionID string          // of the agent when it last answered; "" is unknown
@@ -102,8 +103,8 @@ func (e *Endpoint) enter(ctx context.Context) error {
 	}
 }
 
-// begin makes p the request in flight.
-func (e *Endpoint) begin(ctx context.Context, p endpoint.Prompt, floor endpoint.Floor) (*inflight.Request, error) {
+// begin makes p the request in flight. ctx is that of the caller with a deadline.
+func (e *Endpoint) begin(ctx, caller context.Context, p endpoint.Prompt, floor endpoint.Floor) (*inflight.Request, error) {
 	if ctx.Err() != nil {
 		return nil, wire.Ended(ctx)
 	}
@@ -116,7 +117,7 @@ func (e *Endpoint) begin(ctx context.Context, p endpoint.Prompt, floor endpoint.
 	if err != nil {
 		return nil, wire.Problem("AGENT-PROTOCOL", "the request id "+endpoint.Quote(p.Request)+" was used before", "give every request an id of its own", endpoint.ErrProtocol)
 	}
-	e.floor, e.last, e.heartbeat = floor, p, time.Time{}
+	e.caller, e.floor, e.last, e.heartbeat = caller, floor, p, time.Time{}
 	select {
 	case <-e.resend: // of an earlier request
 	default:
@@ -155,13 +156,13 @@ func moved(ctx context.Context) bool { return errors.Is(context.Cause(ctx), endp
 // for the goroutines of the endpoint.
 func (e *Endpoint) Close() error {
 	e.mu.Lock()
-	was, x := e.closed, e.requests.Open()
+	was, x, caller := e.closed, e.requests.Open(), e.caller
 	e.closed = true
 	e.mu.Unlock()
 	if was {
 		return nil
 	}
-	if x != nil && !moved(x.Context) {
+	if x != nil && !moved(caller) { // a context below that of the caller may end later
 		e.sendCancel(x.Prompt)
 	}
 	close(e.done)

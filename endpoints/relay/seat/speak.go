@@ -24,10 +24,11 @@ func (e *Endpoint) Speak(ctx context.Context, p endpoint.Prompt, floor endpoint.
 	if p.Timeout <= 0 {
 		p.Timeout = defaultTimeout
 	}
+	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer e.sends.Wait()
 	defer cancel()
-	x, err := e.begin(ctx, p, floor)
+	x, err := e.begin(ctx, caller, p, floor)
 	if err != nil {
 		return endpoint.Reply{}, err
 	}
