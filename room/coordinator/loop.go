@@ -118,6 +118,9 @@ func (r *Room) handle(ctx context.Context, req request) ([]room.Event, error) {
 		}
 	}
 	cmd := r.prepare(ctx, req.cmd)
+	if _, broken := cmd.Do.(room.Broken); broken && ctx.Err() != nil {
+		return nil, ErrClosed // the log could not be read because Run ends; the next host goes on
+	}
 	now := r.now()
 	events, err := r.state.Decide(cmd, now)
 	if err == nil {
