@@ -175,6 +175,20 @@ func (h *Host) admit(s *room.State) error {
 	return nil
 }
 
+// YieldDevice goes offline if another node is to be online as this device and no room here needs
+// the connection. A relay would end it, and a later one would wait before it competes.
+func (h *Host) YieldDevice() {
+	if h.node == nil || h.node.OwnsDevice() || h.connection() == nil {
+		return
+	}
+	for _, r := range h.rooms.Movable() {
+		if r.Spec().Device != "" {
+			return
+		}
+	}
+	h.remote.close()
+}
+
 // stay has a room of a node run by nodes with this device from now on, because the owner of
 // another device is invited to a seat.
 func (h *Host) stay(ctx context.Context, id, seat string) error {

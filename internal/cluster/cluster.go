@@ -253,8 +253,24 @@ const (
 // that is no node holds the room. It waits for a node that does not answer until its
 // rooms may be opened by another one.
 func (n *Node) Find(ctx context.Context, room string) (net.Conn, error) {
+	return retry(ctx, func() (net.Conn, error) { return n.find(ctx, room) })
+}
+
+// FindDevice connects to the node that is online as the device of this one. The connection is
+// nil if it is this one, or if there is none. It waits as Find does.
+func (n *Node) FindDevice(ctx context.Context) (net.Conn, error) {
+	return retry(ctx, func() (net.Conn, error) {
+		p, ok := n.DeviceNode()
+		if !ok || p.ID == n.id {
+			return nil, nil
+		}
+		return n.Dial(ctx, p)
+	})
+}
+
+func retry(ctx context.Context, find func() (net.Conn, error)) (net.Conn, error) {
 	for end := time.Now().Add(findWait); ; {
-		conn, err := n.find(ctx, room)
+		conn, err := find()
 		if err == nil || ctx.Err() != nil || time.Now().After(end) {
 			return conn, err
 		}

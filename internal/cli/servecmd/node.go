@@ -71,12 +71,7 @@ func (d *daemon) serveNode(c *server.Config) {
 	}
 	d.node.mover = d.node.Mover(d.host)
 	c.Placement = server.AcrossNodes(d.host, c.Placement, d.node.Find)
-	c.Device = server.DeviceAcrossNodes(c.Device, func(ctx context.Context) (net.Conn, error) {
-		if p, ok := d.node.DeviceNode(); ok && !d.node.OwnsDevice() {
-			return d.node.Dial(ctx, p)
-		}
-		return nil, nil
-	})
+	c.Device = server.DeviceAcrossNodes(c.Device, d.node.FindDevice)
 	c.NodeOf = func(ctx context.Context) (func(context.Context, string) string, error) {
 		return cluster.Locator(ctx, d.host.Log(), d.node.deviceOf)
 	}

@@ -20,6 +20,7 @@ func (d *daemon) takeOver(ctx context.Context) {
 	var before []local.Socket
 	for again := true; ; {
 		nodes := d.nodesChanged()
+		d.host.YieldDevice()
 		now, err := local.Find(d.Settings.Data)
 		if err != nil {
 			d.Log.Warn("other processes cannot be found", "error", err)
