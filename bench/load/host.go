@@ -30,6 +30,7 @@ type loadHost struct {
 	seen  atomic.Pointer[observation] // nil while nothing is measured
 	turns atomic.Int64                // that agents were asked for
 	rooms sync.Map                    // *turnTimes of each room, by id
+	owns  func(room string) bool      // whether a room belongs to this node; nil for a host alone
 }
 
 func newLoadHost(p plan) (*loadHost, error) {
@@ -37,21 +38,26 @@ func newLoadHost(p plan) (*loadHost, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings, _, err := config.LoadSettings(nil)
-	if err != nil {
-		return nil, err
-	}
-	settings.Data = filepath.Join(dir, "data")
 	h := &loadHost{dir: dir}
-	w := moot.Wiring{Settings: settings, Observers: []coordinator.Observer{h}, Endpoints: map[string]func(context.Context, moot.Participant) (moot.Endpoint, error){
-		"waits": func(context.Context, moot.Participant) (moot.Endpoint, error) { return agent{h, true}, nil },
-		"works": func(context.Context, moot.Participant) (moot.Endpoint, error) { return agent{h, false}, nil },
-	}}
-	if h.Host, err = w.OpenHost(); err != nil {
+	w, err := h.wiring()
+	if err == nil {
+		h.Host, err = w.OpenHost()
+	}
+	if err != nil {
 		_ = os.RemoveAll(dir) // the error says more
 		return nil, err
 	}
 	return h, nil
+}
+
+// wiring returns the parts of a host in the data folder of h, with the agents of h.
+func (h *loadHost) wiring() (w moot.Wiring, err error) {
+	settings, _, err := config.LoadSettings(nil)
+	settings.Data = filepath.Join(h.dir, "data")
+	return moot.Wiring{Settings: settings, Observers: []coordinator.Observer{h}, Endpoints: map[string]func(context.Context, moot.Participant) (moot.Endpoint, error){
+		"waits": func(context.Context, moot.Participant) (moot.Endpoint, error) { return agent{h, true}, nil },
+		"works": func(context.Context, moot.Participant) (moot.Endpoint, error) { return agent{h, false}, nil },
+	}}, err
 }
 
 // close ends the rooms and removes the data folder.
@@ -69,11 +75,24 @@ func (h *loadHost) open(ctx context.Context, kind string, turns int, o moot.Opti
 	for _, id := range []string{"a", "b", "c", "d"} {
 		text += fmt.Sprintf("  - {id: %s, mode: full_auto, endpoint: {kind: go, name: %s}}\n", id, kind)
 	}
-	r, err := h.Create(ctx, moot.Source{YAML: text, Dir: h.dir}, o)
+	r, err := h.Create(ctx, moot.Source{YAML: text, Dir: h.dir, ID: h.newID()}, o)
 	if err != nil {
 		return "", err
 	}
 	return r.ID(), nil
+}
+
+// newID returns the id of a room that belongs to this node, so that it is not moved. It is ""
+// for a host alone, which makes ids itself.
+func (h *loadHost) newID() string {
+	if h.owns == nil {
+		return ""
+	}
+	for {
+		if id := coordinator.NewRoomID(); h.owns(id) {
+			return id
+		}
+	}
 }
 
 // openAll opens n rooms, some at the same time, as a log takes several appends at once.
@@ -173,11 +192,7 @@ func (h *loadHost) Committed(c coordinator.Commit) {
 	p.mu.Lock()
 	p.appends += c.Took
 	p.mu.Unlock()
-	if o := h.seen.Load(); o != nil && o.stored != nil {
-		for _, e := range c.Events {
-			o.stored.Store(key{c.Room, e.Seq}, now)
-		}
-	}
+	h.seen.Load().committed(c, now)
 	for _, e := range c.Events {
 		if _, ok := e.Body.(room.Stopped); ok {
 			h.rooms.Delete(c.Room)
@@ -192,6 +207,7 @@ func (h *loadHost) Unloaded(string) {}
 type observation struct {
 	mu           sync.Mutex
 	gaps, writes []time.Duration // from an answer to the next prompt; the two appends in between
+	appends      atomic.Int64
 	delays       []time.Duration // from an append to its delivery
 	delivered    atomic.Int64
 	stored       *sync.Map // times of appends, by key; nil measures no delays
@@ -209,10 +225,26 @@ func (o *observation) turn(gap, writes time.Duration) {
 	o.gaps, o.writes = append(o.gaps, gap), append(o.writes, writes)
 }
 
+// committed notes an append. o is nil while nothing is measured.
+func (o *observation) committed(c coordinator.Commit, now time.Time) {
+	if o == nil {
+		return
+	}
+	o.appends.Add(1)
+	if o.stored == nil {
+		return
+	}
+	for _, e := range c.Events {
+		o.stored.Store(key{c.Room, e.Seq}, now)
+	}
+}
+
 // added returns by how much turns took longer than their appends.
-func (o *observation) added() (all []time.Duration) {
-	for i, gap := range o.gaps {
-		all = append(all, gap-o.writes[i])
+func (o *observation) added() []time.Duration { return added(o.gaps, o.writes) }
+
+func added(gaps, writes []time.Duration) (all []time.Duration) {
+	for i, gap := range gaps {
+		all = append(all, gap-writes[i])
 	}
 	return all
 }

@@ -1,5 +1,5 @@
 // Command load measures how many rooms, turns and watchers one process carries on a real
-// disk, and prints a table of goals and figures. It asserts nothing: figures depend on the
+// disk, and what three nodes carry that share a log. It prints a table of goals and figures. It asserts nothing: figures depend on the
 // machine. run.sh starts it.
 package main
 
@@ -19,10 +19,12 @@ type plan struct {
 	dir      string // in which data folders are made
 	rooms    int    // live rooms
 	active   int    // of them, with turns
+	shared   int    // live rooms of the part nodes, a tenth of which have turns
 	watchers int    // of the active rooms
 	fanOut   int    // watchers of one room
 	span     time.Duration
 	soak     time.Duration
+	engines  string // of the part nodes, separated by commas; "" is all
 	profile  string // file of a profile of the processor; "" is none
 	heap     string // file of a profile of the heap with all live rooms, or at the end of the growth; "" is none
 }
@@ -34,6 +36,7 @@ func main() {
 	flag.StringVar(&p.dir, "dir", os.TempDir(), "folder on the disk that is measured")
 	flag.IntVar(&p.rooms, "rooms", p.rooms, "live rooms")
 	flag.IntVar(&p.fanOut, "watchers", p.fanOut, "watchers of one room")
+	flag.StringVar(&p.engines, "engines", "", "engines of the part nodes, separated by commas: "+strings.Join(engineNames(), ", "))
 	flag.DurationVar(&p.soak, "soak", p.soak, "how long the growth of the heap is measured")
 	flag.StringVar(&p.profile, "cpuprofile", "", "file for a profile of the processor")
 	flag.StringVar(&p.heap, "heapprofile", "", "file for a profile of the heap with all live rooms, or of the growth: at its end, and at its beginning with .first")
@@ -41,16 +44,20 @@ func main() {
 	if p.heap != "" {
 		runtime.MemProfileRate = 4 << 10 // growth is of small objects
 	}
+	p.shared = p.rooms
 	if *short {
-		p.span, p.soak = 5*time.Second, 40*time.Second
-	}
-	if flag.Arg(0) == watchCommand {
-		exitOn(watchSockets(flag.Args()[1:]))
-		return
+		p.span, p.soak, p.shared = 5*time.Second, 40*time.Second, min(p.rooms, 1000)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	exitOn(run(ctx, p, *only))
+	switch flag.Arg(0) {
+	case watchCommand:
+		exitOn(watchSockets(flag.Args()[1:]))
+	case nodeCommand:
+		exitOn(runNode(ctx, flag.Args()[1:]))
+	default:
+		exitOn(run(ctx, p, *only))
+	}
 }
 
 func exitOn(err error) {
@@ -66,7 +73,7 @@ type part struct {
 	measure func(context.Context, plan, *table) error
 }
 
-var parts = []part{{"turns", measureTurns}, {"rooms", measureRooms}, {"watchers", measureWatchers}, {"growth", measureGrowth}, {"sockets", measureSockets}}
+var parts = []part{{"turns", measureTurns}, {"rooms", measureRooms}, {"watchers", measureWatchers}, {"growth", measureGrowth}, {"sockets", measureSockets}, {"nodes", measureNodes}}
 
 func names() (all []string) {
 	for _, p := range parts {
