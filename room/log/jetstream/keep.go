@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/folkmoot/moot/room/log"
 )
@@ -106,27 +107,39 @@ func (d *DB) PutBlob(ctx context.Context, content []byte) (string, error) {
 	return digest, nil
 }
 
-// putBlob stores a blob if it is not there.
+// blobWait is how long a writer of a blob at least has for its next part.
+const blobWait = 500 * time.Millisecond
+
+// putBlob stores a blob if it is not there. It does not begin while another writer stores parts
+// of the same content: two writers would have each other's parts refused, again and again.
 func (d *DB) putBlob(ctx context.Context, digest string, content []byte) error {
 	subject := d.subject("blob", digest)
-	_, seq, err := d.getValue(ctx, subject)
-	if errors.Is(err, errBadValue) {
-		err = d.purge(ctx, d.stream(keepStream), subject) // it is stored again
-		seq = 0
-	} else if err == nil {
-		return nil
-	} else if isNotFound(err) {
-		err = nil
-	}
-	if err == nil {
-		_, err = d.putValue(ctx, subject, content, seq)
-	}
-	if errors.Is(err, errWrongLast) { // another process stores the same content
-		if _, again := d.Blob(ctx, digest); again == nil {
+	seen := uint64(0) // the number of the last part at the last look
+	for wait := blobWait; ; wait = min(2*wait, 8*blobWait) {
+		_, seq, err := d.getValue(ctx, subject)
+		switch {
+		case err == nil:
 			return nil
+		case errors.Is(err, errBadValue):
+			if err := d.purge(ctx, d.stream(keepStream), subject); err != nil { // it is stored again
+				return err
+			}
+			seen, seq = 0, 0
+		case !isNotFound(err):
+			return err
+		}
+		if seq == seen { // no writer is at work
+			if _, err := d.putValue(ctx, subject, content, seq); !errors.Is(err, errWrongLast) {
+				return err
+			}
+		}
+		seen = seq
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
-	return err
 }
 
 // Digests implements [log.Blobs].

@@ -2,8 +2,10 @@ package logtest
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,6 +79,22 @@ func testBlobs(t *testing.T, f *fixture) {
 	for _, digest := range []string{"", "x", log.Digest([]byte("other")), strings.ToUpper(log.Digest([]byte("hello")))} {
 		_, err := f.Blob(f.ctx, digest)
 		want(t, err, log.ErrNotFound)
+	}
+}
+
+// testBlobsAtOnce has callers store the same blob at the same time, as rooms do that are the
+// first ones with a policy.
+func testBlobsAtOnce(t *testing.T, f *fixture) {
+	content := bytes.Repeat([]byte("big"), 2<<20)
+	errs := make([]error, 16)
+	var storing sync.WaitGroup
+	for i := range errs {
+		storing.Go(func() { _, errs[i] = f.PutBlob(f.ctx, content) })
+	}
+	storing.Wait()
+	must(t, errors.Join(errs...))
+	if got, err := f.Blob(f.ctx, log.Digest(content)); err != nil || !bytes.Equal(got, content) {
+		t.Fatalf("blob of %d bytes came back with %d, %v", len(content), len(got), err)
 	}
 }
 

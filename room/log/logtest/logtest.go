@@ -65,6 +65,7 @@ func Run(t *testing.T, e Engine) {
 		{"due", testDue},
 		{"snapshots", testSnapshots},
 		{"blobs", testBlobs},
+		{"blobs at once", testBlobsAtOnce},
 		{"redact", testRedact},
 		{"redact all or none", testRedactAtomic},
 		{"remove", testRemove},
