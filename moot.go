@@ -55,6 +55,7 @@ type Host struct {
 	stop    context.CancelFunc
 	running context.Context // ends when every room has ended
 	kept    sync.Map        // digests of modules that the log has
+	keeping chan struct{}   // semaphore of one for storing modules
 	node    Node            // nil if the Host shares its log with no others
 
 	mu      sync.Mutex
@@ -86,7 +87,7 @@ func (w Wiring) OpenHost() (*Host, error) {
 	if w.Log == nil {
 		w.Log = slog.New(slog.DiscardHandler)
 	}
-	h := &Host{wiring: w}
+	h := &Host{wiring: w, keeping: make(chan struct{}, 1)}
 	var err error
 	if h.log, err = w.OpenLog(false); err != nil {
 		return nil, err

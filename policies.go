@@ -32,14 +32,34 @@ func (h *Host) keepPolicy(ctx context.Context, dir string, ref room.PolicyRef, d
 	if err != nil {
 		return room.PolicyRef{}, err
 	}
-	if _, kept := h.kept.Load(e.Manifest.SHA256); !kept && e.Origin != catalog.Log { // a built-in module too: the next release has another
-		digest, err := h.log.PutBlob(ctx, e.Wasm)
-		if err != nil {
+	if e.Origin != catalog.Log { // a built-in module too: the next release has another
+		if err := h.keepModule(ctx, e.Manifest.SHA256, e.Wasm); err != nil {
 			return room.PolicyRef{}, fmt.Errorf("keeping the policy's module: %w", err)
 		}
-		h.kept.Store(digest, true)
 	}
 	return e.Ref(ref.Settings, ref.Hints), nil
+}
+
+// keepModule stores a module in the log, unless this Host knows that the log has it. Rooms that
+// are created at the same time wait for the first one: a module has megabytes.
+func (h *Host) keepModule(ctx context.Context, digest string, wasm []byte) error {
+	if _, kept := h.kept.Load(digest); kept {
+		return nil
+	}
+	select {
+	case h.keeping <- struct{}{}:
+		defer func() { <-h.keeping }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if _, kept := h.kept.Load(digest); kept {
+		return nil
+	}
+	stored, err := h.log.PutBlob(ctx, wasm)
+	if err == nil {
+		h.kept.Store(stored, true)
+	}
+	return err
 }
 
 // FindPolicy returns what the command room.SetPolicy of a room needs to change
