@@ -38,7 +38,7 @@ func main() {
 	flag.IntVar(&p.fanOut, "watchers", p.fanOut, "watchers of one room")
 	flag.StringVar(&p.engines, "engines", "", "engines of the part nodes, separated by commas: "+strings.Join(engineNames(), ", "))
 	flag.DurationVar(&p.soak, "soak", p.soak, "how long the growth of the heap is measured")
-	flag.StringVar(&p.profile, "cpuprofile", "", "file for a profile of the processor")
+	flag.StringVar(&p.profile, "cpuprofile", "", "file for a profile of the processor; the part nodes adds engine, step and node to the name")
 	flag.StringVar(&p.heap, "heapprofile", "", "file for a profile of the heap with all live rooms, or of the growth: at its end, and at its beginning with .first")
 	flag.Parse()
 	if p.heap != "" {

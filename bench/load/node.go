@@ -34,7 +34,7 @@ func runNode(ctx context.Context, args []string) error {
 		return err
 	}
 	defer profiled(s.Profile)()
-	n := &nodeCalls{h: &loadHost{dir: s.Dir}}
+	n := &nodeCalls{h: &loadHost{dir: s.Dir}, heap: s.Heap}
 	if err := n.open(ctx, s); err != nil {
 		return err
 	}
@@ -58,6 +58,7 @@ func (s stdio) Close() error { return errors.Join(s.ReadCloser.Close(), s.WriteC
 type nodeCalls struct {
 	h    *loadHost
 	node *cluster.Node // nil for a process alone
+	heap string        // file of a profile of the heap, which each measurement replaces; "" is none
 }
 
 // open opens the host as `moot serve` does, with --node or --cluster where there are other
@@ -172,9 +173,9 @@ func (n *nodeCalls) Observe(s Span, seen *Observed) error {
 type Held struct{ Heap, Resident uint64 }
 
 // Memory returns the heap with the stacks, and what is resident.
-func (*nodeCalls) Memory(_ struct{}, m *Held) error {
+func (n *nodeCalls) Memory(_ struct{}, m *Held) error {
 	m.Heap, m.Resident = memory()
-	return nil
+	return writeHeap(n.heap)
 }
 
 // A nodeProcess is a process of rooms.

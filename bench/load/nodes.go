@@ -27,9 +27,8 @@ func measureNodes(ctx context.Context, p plan, t *table) error {
 		}{{"fast", nodes.fast}, {"live", nodes.live}} {
 			err := e.started(p, func(setups []nodeSetup) (err error) {
 				for i := range setups {
-					if p.profile != "" {
-						setups[i].Profile = fmt.Sprintf("%s.%s.%s.%d", p.profile, e.name, step.name, i)
-					}
+					of := fmt.Sprintf(".%s.%s.%d", e.name, step.name, i+1)
+					setups[i].Profile, setups[i].Heap = withSuffix(p.profile, of), withSuffix(p.heap, of)
 				}
 				all, err := startNodes(ctx, setups)
 				if err != nil {
@@ -48,6 +47,14 @@ func measureNodes(ctx context.Context, p plan, t *table) error {
 		}
 	}
 	return nil
+}
+
+// withSuffix returns the name of a file for one process; "" remains "".
+func withSuffix(file, suffix string) string {
+	if file == "" {
+		return ""
+	}
+	return file + suffix
 }
 
 // fast has rooms take turns as fast as they can.
@@ -112,7 +119,7 @@ func (all nodes) wait(n int) (sum Held, took time.Duration, err error) {
 		return sum, 0, err
 	}
 	took = time.Since(began)
-	if _, err := all.observe(0, 8*time.Second); err != nil { // until the policy is compiled
+	if _, err := all.observe(0, 15*time.Second); err != nil { // until the policy is compiled, and the servers cache nothing
 		return sum, 0, err
 	}
 	each, err := call[struct{}, Held](all, "Memory", func(int) (none struct{}) { return none })

@@ -20,6 +20,7 @@ type nodeSetup struct {
 	Machine string // folder of its machine in a cluster of NATS servers; "" without one
 	Nodes   int    // processes that share the log
 	Profile string // file of a profile of the processor; "" is none
+	Heap    string // file of a profile of the heap with all live rooms; "" is none
 }
 
 // An engine keeps the rooms of the processes that it sets up.
