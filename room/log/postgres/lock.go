@@ -74,6 +74,9 @@ func (d *DB) Lock(ctx context.Context, room string) (unlock func(), err error) {
 		return nil, lockedError(room, fmt.Sprintf("this process (%d)", os.Getpid()))
 	}
 	err = d.change(ctx, "locking", func(ctx context.Context) error {
+		if done, err := d.takeFree(ctx, room, claim); done || err != nil {
+			return err
+		}
 		return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return d.take(ctx, tx, room, claim) })
 	})
 	if err != nil {
@@ -84,6 +87,15 @@ func (d *DB) Lock(ctx context.Context, room string) (unlock func(), err error) {
 		d.locks.end(room, claim)
 		d.free("delete from moot_locks where room = $1 and holder = $2 and claim = $3", room, d.id, claim)
 	}), nil
+}
+
+// takeFree takes a lock that has no row, if the lease of this handle lasts for a while. It does
+// not renew the lease, whose row is one for all locks: each lock would wait for the commit of
+// another one.
+func (d *DB) takeFree(ctx context.Context, room string, claim int64) (done bool, err error) {
+	tag, err := d.pool.Exec(ctx, `insert into moot_locks(room, holder, claim) select cast($1 as text), id, cast($3 as bigint) from moot_holders
+		where id = $2 and until > current_timestamp + $4 * interval '1 second' on conflict (room) do nothing`, room, d.id, claim, (d.lease / 3).Seconds())
+	return tag.RowsAffected() == 1, err
 }
 
 // take takes a lock that no live holder has. The row of the lock orders those who try; each
