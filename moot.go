@@ -59,11 +59,11 @@ type Host struct {
 	node    Node            // nil if the Host shares its log with no others
 
 	mu      sync.Mutex
-	early   []*loading             // policies that are being loaded before a room asks
-	failed  []error                // of rooms that ended with an error, the first ones
-	trusted map[string]bool        // imported rooms that were opened with TrustCommands
-	refused map[string]time.Time   // rooms that failed, which do not wake by themselves until then
-	devices map[string]knownDevice // of rooms that a node has read; see Host.deviceOf
+	early   []*loading           // policies that are being loaded before a room asks
+	failed  []error              // of rooms that ended with an error, the first ones
+	trusted map[string]bool      // imported rooms that were opened with TrustCommands
+	refused map[string]time.Time // rooms that failed, which do not wake by themselves until then
+	devices map[string]string    // of rooms that a node has read; see Host.deviceOf
 }
 
 // Open opens the data folder and runs its rooms from then on. The caller must

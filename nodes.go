@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/folkmoot/moot/internal/config"
@@ -102,58 +103,92 @@ func (h *Host) DropLost(ctx context.Context) {
 	}
 }
 
-// deviceOf returns the [Spec.Device] of a room, "" for none. That of another node's room is read
-// from the log, and may be some seconds old if it was none: if this node opens the room
-// therefore, admit refuses.
+// deviceOf returns the [Spec.Device] of a room, "" for none. That of another node's room is as
+// the log had it when the room was made, unless a session of another owner got a seat from this
+// node later. Where it is wrong and this node opens the room, admit refuses and notes it.
 func (h *Host) deviceOf(id string) string {
 	if r, ok := h.rooms.Running(id); ok {
 		return r.Spec().Device
 	}
 	h.mu.Lock()
-	known := h.devices[id]
+	device, known := h.devices[id]
 	h.mu.Unlock()
-	if known.id != "" || time.Now().Before(known.until) {
-		return known.id
+	if known {
+		return device
 	}
-	device := DeviceOf(h.log)(id)
+	device, err := firstDevice(h.log, id)
+	if err != nil {
+		return ""
+	}
+	if device == "" && h.mayBeHeld(id) {
+		device = h.node.Device()
+	}
 	h.noteDevice(id, device)
 	return device
 }
 
-// DeviceOf returns what reads the [Spec.Device] of a room in a log. The device of a room that
+// DeviceOf returns what reads the [Spec.Device] of a new room in a log. The device of a room that
 // cannot be read is "".
 func DeviceOf(l RoomLog) func(room string) string {
 	return func(id string) string {
-		ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
-		defer cancel()
-		s, err := coordinator.State(ctx, l, id)
-		if err != nil {
-			return ""
-		}
-		return s.Spec.Device
+		device, _ := firstDevice(l, id)
+		return device
 	}
+}
+
+// firstDevice reads the device of a room from its first event. Reading its state would be too
+// slow for the thousands of rooms of other nodes.
+func firstDevice(l log.Reader, id string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	first, err := l.Read(ctx, id, log.Pos{}, 1)
+	if err != nil || len(first) == 0 {
+		return "", err
+	}
+	opened, _ := first[0].Event.Body.(room.Opened)
+	return opened.Spec.Device, nil
 }
 
 // readTimeout bounds a read of the log by callers that have no context.
 const readTimeout = 5 * time.Second
 
-// A knownDevice is the device of a room, as it was read. A room keeps its device, but one
-// that has none may get one.
-type knownDevice struct {
-	id    string
-	until time.Time // when "" is read again
-}
+// deviceReads is how many rooms readDevices reads at the same time.
+const deviceReads = 16
 
-// deviceMaxAge is how long a node takes it that a room has no device.
-const deviceMaxAge = time.Minute
+// readDevices notes the devices of rooms for deviceOf, and forgets those of other rooms.
+func (h *Host) readDevices(rooms []string) {
+	known := make(map[string]string, len(rooms))
+	h.mu.Lock()
+	for _, id := range rooms {
+		if device, ok := h.devices[id]; ok {
+			known[id] = device
+		}
+	}
+	h.devices = known
+	h.mu.Unlock()
+	var reading sync.WaitGroup
+	next := make(chan string)
+	for range deviceReads {
+		reading.Go(func() {
+			for id := range next {
+				h.deviceOf(id)
+			}
+		})
+	}
+	for _, id := range rooms {
+		next <- id
+	}
+	close(next)
+	reading.Wait()
+}
 
 func (h *Host) noteDevice(room, device string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.devices == nil {
-		h.devices = map[string]knownDevice{}
+		h.devices = map[string]string{}
 	}
-	h.devices[room] = knownDevice{device, time.Now().Add(deviceMaxAge)}
+	h.devices[room] = device
 }
 
 // errOtherDevice is the kind of the error about a room of a device that this node does not have.
@@ -196,6 +231,9 @@ func (h *Host) stay(ctx context.Context, id, seat string) error {
 		return nil
 	}
 	_, err := h.rooms.Do(ctx, id, Command{Actor: seat, Do: room.Present{Participant: seat, Host: h.node.Device()}})
+	if err == nil {
+		h.noteDevice(id, h.node.Device())
+	}
 	if errors.Is(err, log.ErrLocked) || errors.Is(err, coordinator.ErrMoved) {
 		return &problem.Error{
 			Code: "RELAY-ONLINE", What: "another node runs the room, and this device is online here", Where: "room " + id,

@@ -79,6 +79,9 @@ var endOfTime = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 // due lists the rooms that have something to do at a time and may wake here.
 func (h *Host) due(ctx context.Context, now time.Time) ([]string, error) {
 	ids, err := h.log.Due(ctx, now)
+	if h.node != nil {
+		h.readDevices(ids)
+	}
 	return slices.DeleteFunc(ids, func(id string) bool {
 		if h.Running(id) || h.node != nil && !h.node.Owns(id) || h.checkLoadable(ctx, id) != nil {
 			return true // an imported room waits until the user trusts it

@@ -104,12 +104,12 @@ func (n *nodeCalls) join(ctx context.Context, w moot.Wiring, nodes int) error {
 	if err != nil {
 		return err
 	}
-	w.Node = func(registry log.Members) (func(string) bool, error) {
+	w.Node = func(registry log.Members, _ func(string) string) (moot.Node, error) {
 		n.node, err = cluster.Join(ctx, cluster.Config{Members: registry, Address: l.Addr().String()})
 		if err != nil {
 			return nil, err
 		}
-		return n.node.Owns, nil
+		return n.node, nil
 	}
 	if n.h.Host, err = w.OpenHost(); err != nil {
 		return err
