@@ -41,6 +41,31 @@ func TestWatchEnding(t *testing.T) {
 	})
 }
 
+// TestForgottenRoom checks that a room that was forgotten can be watched no more, and that a
+// room which is published after it can.
+func TestForgottenRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newTestHost(t)
+		v := h.viewer("bob", identity.GrantObserver)
+		h.server.Publish(newFakeRoom("r_1", room.Observer{Device: v.id.String()}))
+		h.server.Forget("r_1")
+		watch := func(id string) string {
+			e, err := v.exchange(envelope.Envelope{ID: id, Type: envelope.Watch, Body: wire.Body(wire.Subscribe{Room: "r_1", Last: 10})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.Type
+		}
+		if kind := watch("w1"); kind != envelope.Error {
+			t.Errorf("the watch of a forgotten room is answered with %s", kind)
+		}
+		h.server.Publish(newFakeRoom("r_1", room.Observer{Device: v.id.String()}))
+		if kind := watch("w2"); kind == envelope.Error {
+			t.Errorf("the watch of a room that is there again is answered with %s", kind)
+		}
+	})
+}
+
 // TestWatchBye checks that the end does not wait for a spectator that has left.
 func TestWatchBye(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -80,7 +80,9 @@ func (s *Server) Counts() Counts {
 func (s *Server) Publish(r Room) (leave func(ctx context.Context)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.rooms) == 0 && !s.left {
+	select {
+	case <-s.opened:
+	default:
 		close(s.opened)
 	}
 	s.rooms[r.ID()] = r
