@@ -49,8 +49,8 @@ func TestForgottenRoom(t *testing.T) {
 		v := h.viewer("bob", identity.GrantObserver)
 		h.server.Publish(newFakeRoom("r_1", room.Observer{Device: v.id.String()}))
 		h.server.Forget("r_1")
-		watch := func(id string) string {
-			e, err := v.exchange(envelope.Envelope{ID: id, Type: envelope.Watch, Body: wire.Body(wire.Subscribe{Room: "r_1", Last: 10})})
+		watch := func(id string) envelope.Type {
+			e, err := v.exchange(envelope.Envelope{ID: id, Type: envelope.Watch, Body: wire.Body(wire.Subscribe{Last: 10})})
 			if err != nil {
 				t.Fatal(err)
 			}
