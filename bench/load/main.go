@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -30,11 +31,11 @@ type plan struct {
 }
 
 func main() {
-	p := plan{rooms: 10_000, active: 1000, watchers: 2000, fanOut: 10_000, span: 30 * time.Second, soak: 30 * time.Minute}
+	p := plan{active: 1000, watchers: 2000, fanOut: 10_000, span: 30 * time.Second, soak: 30 * time.Minute}
 	short := flag.Bool("short", false, "shorter measurements; the growth of the heap says little then")
 	only := flag.String("only", "", "parts to measure, separated by commas: "+strings.Join(names(), ", "))
 	flag.StringVar(&p.dir, "dir", os.TempDir(), "folder on the disk that is measured")
-	flag.IntVar(&p.rooms, "rooms", p.rooms, "live rooms")
+	rooms := flag.Int("rooms", 0, "live rooms (default 10,000; of the part nodes 1,000 with --short)")
 	flag.IntVar(&p.fanOut, "watchers", p.fanOut, "watchers of one room")
 	flag.StringVar(&p.engines, "engines", "", "engines of the part nodes, separated by commas: "+strings.Join(engineNames(), ", "))
 	flag.DurationVar(&p.soak, "soak", p.soak, "how long the growth of the heap is measured")
@@ -44,9 +45,9 @@ func main() {
 	if p.heap != "" {
 		runtime.MemProfileRate = 4 << 10 // growth is of small objects
 	}
-	p.shared = p.rooms
+	p.rooms, p.shared = cmp.Or(*rooms, 10_000), cmp.Or(*rooms, 10_000)
 	if *short {
-		p.span, p.soak, p.shared = 5*time.Second, 40*time.Second, min(p.rooms, 1000)
+		p.span, p.soak, p.shared = 5*time.Second, 40*time.Second, cmp.Or(*rooms, 1000)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
