@@ -304,11 +304,11 @@ func TestNodesDrainTogether(t *testing.T) {
 		drains = n
 	}
 	c := newCluster(t, 3, 100*time.Millisecond)
-	var ids []string
-	for i := range 6 {
-		ids = append(ids, c.nodes[i%3].create(fmt.Sprintf(nodeRoom, "r"+strconv.Itoa(i), "continue")))
-	}
 	for range drains {
+		var ids []string // new ones: scripts begin again with a process, and repeat themselves
+		for i := range 6 {
+			ids = append(ids, c.nodes[i%3].create(fmt.Sprintf(nodeRoom, "r"+strconv.Itoa(i), "continue")))
+		}
 		c.goOn(ids)
 		for _, x := range c.nodes {
 			if err := x.Process.Signal(syscall.SIGTERM); err != nil {
@@ -333,8 +333,14 @@ func TestNodesDrainTogether(t *testing.T) {
 			ending.Go(x.launch)
 		}
 		ending.Wait()
+		c.goOn(ids)
+		for _, id := range ids {
+			stop := api.Command{ID: "stop", Do: "stop"}
+			if _, err := c.nodes[0].call(http.MethodPost, "/api/rooms/"+id+"/commands", stop, nil); err != nil {
+				t.Errorf("%v\n%s", err, c.nodes[0].stderr)
+			}
+		}
 	}
-	c.goOn(ids)
 }
 
 // TestNodeNeedsServers checks the error of a node whose log is in files.
