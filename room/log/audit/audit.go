@@ -74,6 +74,9 @@ type Log struct {
 	f    *os.File // nil after Close
 	cut  bool     // the file ends within a line, after a failed write
 
+	size    int64     // of the file, as far as this process has seen
+	checked time.Time // when the file was last compared with the one at path
+
 	folds   map[foldKey]*fold
 	timer   *time.Timer // writes folds whose time is over; nil before the first
 	overdue bool        // folds could not be written
@@ -235,14 +238,22 @@ func escape(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
+// checkEvery is how often a file is compared with the one at its path. Until then a process may
+// write to a part that another one has just ended.
+const checkEvery = 100 * time.Millisecond
+
 // rotate sees to it that n more bytes may be written: it begins a new file when
 // this one is full, or when another process has done so.
 func (l *Log) rotate(n int64) error {
+	if l.size += n; l.size <= l.c.size && time.Since(l.checked) < checkEvery {
+		return nil
+	}
 	ours, err := l.f.Stat()
 	if err != nil {
 		return err
 	}
 	current, err := os.Stat(l.path)
+	l.size, l.checked = ours.Size()+n, time.Now()
 	switch {
 	case err == nil && os.SameFile(ours, current):
 		if ours.Size() == 0 || ours.Size()+n <= l.c.size {
@@ -259,6 +270,7 @@ func (l *Log) rotate(n int64) error {
 	if err := l.open(); err != nil {
 		return err
 	}
+	l.size = n
 	return errors.Join(old.Close(), l.prune())
 }
 
