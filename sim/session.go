@@ -94,7 +94,7 @@ func (a *agent) present(h *hosted, p room.Presence) {
 // offer keeps the prompt of a turn for the session that has the seat.
 func (h *hosted) offer(e room.Speak, running *effect, a *agent) {
 	x := &a.session
-	x.proc, x.offered, x.effect, x.epoch = h.proc, &e, running, h.state.Epoch
+	x.proc, x.offered, x.effect, x.epoch = h.proc, &e, running, h.state.Turn.Epoch
 	if seat, _ := h.state.Seat(e.Participant); seat.Presence == room.Live {
 		h.s.after(h.s.elapsed(), func() { a.take(h) })
 	}
@@ -108,6 +108,9 @@ func (a *agent) take(h *hosted) {
 	}
 	e, epoch := *x.offered, x.epoch
 	x.offered = nil
+	if a.request == e.Request {
+		return // it has had the request from the process before
+	}
 	s.report(h.id, h.facts.check.Executed(e.Request))
 	a.last, a.request = a.request, e.Request
 	if s.fault(Agents, 10) {

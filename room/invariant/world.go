@@ -68,7 +68,8 @@ func (c *Checker) Sent(request, participant string) []Broken {
 	case c.shown && t.seq > c.stored:
 		c.report("G5", c.seq, "the request "+request+" is sent before its turn is stored")
 	}
-	if last, again := c.sent[request]; again && (c.seatOf(participant).Device == "" || last == c.epoch) {
+	asksOnce := c.seatOf(participant).Device == "" && !c.seatOf(participant).Session
+	if last, again := c.sent[request]; again && (asksOnce || last == c.epoch) {
 		c.report("R5", c.seq, fmt.Sprintf("the request %s is sent to %s in epoch %d and again in epoch %d", request, participant, last, c.epoch))
 	}
 	c.sent[request] = c.epoch
@@ -76,7 +77,7 @@ func (c *Checker) Sent(request, participant string) []Broken {
 }
 
 // Executed checks that the agent of a participant begins to work on a request. A device
-// that gets a request twice answers from its record.
+// that gets a request twice answers from its record, and a session knows what it works on.
 func (c *Checker) Executed(request string) []Broken {
 	if c.executed[request] {
 		c.report("T1", c.seq, "an agent works on the request "+request+" again")
