@@ -267,11 +267,9 @@ func (h *Host) Invite(ctx context.Context, o device.InviteOptions) (*Pairing, er
 		}
 	}
 	if o.Grant == identity.GrantObserver && o.Room != "" {
-		s, err := h.fold(ctx, o.Room)
-		if err != nil {
-			return nil, err
+		if s, err := h.fold(ctx, o.Room); err == nil { // a room that is made later is offered then
+			h.offer(s.Spec)
 		}
-		h.offer(s.Spec)
 	}
 	c, err := h.online(ctx, device.Options{Relay: o.Relay, Name: o.Name}, nil)
 	if err != nil {
