@@ -143,14 +143,16 @@ func BenchmarkFold(b *testing.B) {
 }
 
 // BenchmarkOpen opens a log of 100 MB in 50 rooms, finds a room's tail and reads
-// its last 100 events, as reopening a room with a snapshot does.
+// its last 100 events, as reopening a room with a snapshot does. The process before it
+// has closed the log, or was killed while it appended.
 func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir()
-	d := filledIn(b, dir, 50, 1000, 2000)
-	if err := d.Close(); err != nil {
+	if err := filledIn(b, dir, 50, 1000, 2000).Close(); err != nil {
 		b.Fatal(err)
 	}
-	for b.Loop() {
+	var longest time.Duration
+	reopen := func(b *testing.B) {
+		start := time.Now()
 		d := open(b, dir)
 		tail, err := d.Tail(b.Context(), "room7")
 		if err != nil {
@@ -159,8 +161,24 @@ func BenchmarkOpen(b *testing.B) {
 		if got, err := d.Read(b.Context(), "room7", log.Pos{Seq: tail.Seq - 100}, 100); err != nil || len(got) != 100 {
 			b.Fatal(len(got), err)
 		}
+		longest = max(longest, time.Since(start))
 		if err := d.Close(); err != nil {
 			b.Fatal(err)
 		}
 	}
+	b.Run("closed", func(b *testing.B) {
+		for b.Loop() {
+			reopen(b)
+		}
+	})
+	b.Run("killed", func(b *testing.B) {
+		longest = 0
+		for b.Loop() {
+			b.StopTimer()
+			killed(b, dir, 300, 0)
+			b.StartTimer()
+			reopen(b)
+		}
+		b.ReportMetric(longest.Seconds(), "longest-s")
+	})
 }
