@@ -82,23 +82,7 @@ func sharedSet(tb testing.TB, set string) iter.Seq2[history.Transcript, error] {
 	if _, err := os.Stat(file); err != nil {
 		tb.Skip("the shared transcripts are not next to this checkout")
 	}
-	return func(yield func(history.Transcript, error) bool) {
-		f, err := os.Open(file)
-		if err != nil {
-			yield(history.Transcript{}, err)
-			return
-		}
-		defer f.Close()
-		for c, err := range transcripts.ReadConversations(f, file) {
-			if err != nil {
-				yield(history.Transcript{}, err)
-				return
-			}
-			if !yield(transcriptOf(c), nil) {
-				return
-			}
-		}
-	}
+	return talksOf(file)
 }
 
 func transcriptOf(c *transcripts.Conversation) history.Transcript {
