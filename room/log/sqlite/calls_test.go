@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -52,7 +53,7 @@ func TestEveryCall(t *testing.T) {
 		most = 1 << 20
 	}
 	dir := t.TempDir()
-	acked := killed(t, dir, 30, 0)
+	acked := slices.Clip(killed(t, dir, 30, 0)) // each process appends to its own copy
 	var runs, met, failed atomic.Int64
 	t.Run("calls", func(t *testing.T) {
 		for _, c := range ioCalls {
