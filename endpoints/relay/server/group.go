@@ -33,6 +33,7 @@ type group struct {
 	out     chan bus.Message // waits for the bus
 	up      atomic.Bool      // the bus is connected, for the metrics
 	reasons []string         // why the bus is not connected, as logged; of the goroutine that runs it
+	moves   sync.WaitGroup   // connections that end because their device has moved to another relay
 
 	mu            sync.Mutex
 	subscriptions map[frame.ID]subscription
@@ -65,7 +66,7 @@ func (g *group) start() (end func()) {
 	var work sync.WaitGroup
 	work.Go(func() { g.bus.Run(ctx, receiver{g}) })
 	work.Go(func() { g.publish(ctx) })
-	return func() { cancel(); work.Wait() }
+	return func() { cancel(); work.Wait(); g.moves.Wait() }
 }
 
 // publish sends what waits, until ctx ends and nothing waits.
@@ -155,7 +156,8 @@ func (g *group) leave(id frame.ID) {
 	}
 }
 
-// subscribe subscribes for a device exactly while it is connected here.
+// subscribe subscribes for a device exactly while it is connected here. ready waits until the
+// bus has done that, for a bounded time.
 func (g *group) subscribe(id frame.ID) (ready func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -167,7 +169,6 @@ func (g *group) subscribe(id frame.ID) (ready func()) {
 	case !connected && subscribed:
 		delete(g.subscriptions, id)
 		sub.cancel()
-		return func() {}
 	case !connected:
 		return func() {}
 	}
@@ -202,7 +203,9 @@ func (g *group) claimed(id frame.ID, age time.Duration) {
 	if !g.s.remove(c) {
 		return
 	}
-	g.leave(id)
+	left := g.subscribe(id)
 	g.s.metrics.moved.Inc()
-	c.endReplaced()
+	// While the bus still brings frames for the device here, senders are not told if the
+	// device leaves the other relay too.
+	g.moves.Go(func() { left(); c.endReplaced() })
 }
