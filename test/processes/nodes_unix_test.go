@@ -188,6 +188,9 @@ func (c *cluster) await(what string, ids []string, done func(*room.State) bool) 
 				for _, x := range c.nodes {
 					c.t.Logf("stderr of %s:\n%s", x.at.Node, x.stderr)
 				}
+				for e, err := range log.Scan(c.t.Context(), c.log, id, log.Pos{}) {
+					c.t.Logf("%v %T %+v %v", e.Event.At, e.Event.Body, e.Event.Body, err)
+				}
 				c.t.Fatalf("room %s is %s at event %d with %d turns, not %s", id, s.Phase, s.Seq, s.Tally.Turns, what)
 			}
 			time.Sleep(10 * time.Millisecond) // another process writes the log
