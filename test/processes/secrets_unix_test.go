@@ -315,7 +315,7 @@ func (x *secretsTest) judge() {
 		size += len(b)
 		searches += len(x.forbidden(place))
 		if found := relaytest.FindCanaries(b, x.forbidden(place)...); found != nil {
-			x.t.Errorf("%s: %q\n%s", place, found, around(b, found[0]))
+			x.t.Errorf("%s: %q\n%s", place, found, surroundings(b, found[0]))
 		}
 		if len(b) == 0 {
 			x.t.Errorf("%s is empty", place)
@@ -332,8 +332,8 @@ func (x *secretsTest) judge() {
 	x.t.Logf("%d canaries, %d bytes of %d places, %d searches for a canary in all encodings", len(x.c), size, len(x.outputs), searches)
 }
 
-// around returns the text around the first plain occurrence of a canary.
-func around(b []byte, canary string) string {
+// surroundings returns the text around the first plain occurrence of a canary.
+func surroundings(b []byte, canary string) string {
 	i := bytes.Index(b, []byte(canary))
 	if i < 0 {
 		return "in an encoding"
