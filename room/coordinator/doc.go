@@ -20,14 +20,15 @@
 // For each command the loop does four things, in this order:
 //
 //	decide     events, err := state.Decide(command, now)
-//	append     log.Append(events); they are on stable storage when it returns
+//	append     log.Append(events); they are on stable storage when it returns. Meanwhile
+//	           the host log gets its entries about them
 //	apply      state.Apply(event); then the watchers are woken
 //	reconcile  start the effects that are missing, cancel those that have gone
 //
 // Nothing is sent before the event that says so is durable. A crash therefore
 // never loses the record of a prompt that was sent. The prompt of a turn is
-// rendered twice from the same state: once for the digest in turn.granted, once
-// when it is sent.
+// rendered before its grant, whose event has the digest of the text. It is sent as it
+// was rendered, and rendered again only where something has happened since.
 //
 // # Pause
 //
