@@ -64,6 +64,7 @@ func Start(c Config) (_ *Server, err error) {
 			return nil, err
 		}
 	}
+	ShortenElections()
 	if s.nats, err = server.NewServer(s.options(c.Dir)); err != nil {
 		return nil, serverError(c.Dir, err)
 	}
