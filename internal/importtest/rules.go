@@ -182,7 +182,7 @@ var reserves = []reserve{
 	{"github.com/yuin/goldmark/...", "internal/page"},
 	{"github.com/microcosm-cc/bluemonday", "internal/page"},
 	{"modernc.org/sqlite/...", "room/log/sqlite"},
-	{"github.com/nats-io/nats.go/...", "internal/natsserver room/log/jetstream endpoints/relay/bus"},
+	{"github.com/nats-io/nats.go/...", "internal/natsserver room/log/jetstream endpoints/relay/bus test/cluster"},
 	{"github.com/nats-io/nats-server/...", "internal/natsserver room/log/jetstream endpoints/relay/relaytest internal/transfer test/cluster"}, // but for the first only in tests
 	{"github.com/jackc/pgx/v5/...", "room/log/postgres"},
 	{"github.com/anishathalye/porcupine", "room/log/logtest room/coordinator test/cluster"}, // in tests

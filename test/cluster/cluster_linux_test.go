@@ -114,6 +114,8 @@ type servers interface {
 	open() roomLog
 	// faults are the kinds of faults of the servers.
 	faults() []fault
+	// recovered returns when the servers are again as they were before a fault.
+	recovered()
 }
 
 // A fault is a kind of fault. It calls progress while it lasts, or when it has ended if
@@ -217,6 +219,7 @@ func (c *cluster) inject(f fault) {
 	}
 	c.lag.reset()
 	f.inject(func() { c.progress(f.name) })
+	c.servers.recovered()
 	c.progress("after " + f.name)
 	var longest time.Duration
 	for _, m := range c.meetings {

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 
+	"github.com/folkmoot/moot/internal/natsserver"
 	"github.com/folkmoot/moot/room/log/jetstream"
 )
 
@@ -44,6 +46,7 @@ func natsServer() {
 	err := json.Unmarshal([]byte(os.Args[1]), &n)
 	var one *server.Server
 	if err == nil {
+		natsserver.ShortenElections() // as in `moot serve --cluster`
 		one, err = server.NewServer(&server.Options{
 			ServerName: n.Name, Host: n.Host, Port: n.Port, JetStream: true, StoreDir: n.Dir,
 			SyncAlways: true, SyncInterval: 2 * time.Minute, NoLog: true, NoSigs: true,
@@ -161,4 +164,42 @@ func (s *natsServers) open() roomLog {
 // faults are those of one server at a time: two of three are a majority.
 func (s *natsServers) faults() []fault {
 	return s.c.faultsOf("server", func() target { return s.all[s.c.rand.IntN(len(s.all))] })
+}
+
+// recovered waits until each stream has a leader and all its copies. A server that is back has
+// missed messages, and may have others elect again; another fault before that would be one of
+// two servers.
+func (s *natsServers) recovered() {
+	nc, err := nats.Connect(s.url(), nats.MaxReconnects(-1))
+	if err != nil {
+		s.c.t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := nc.JetStream(nats.MaxWait(2 * time.Second))
+	if err != nil {
+		s.c.t.Fatal(err)
+	}
+	for began := time.Now(); !complete(js); time.Sleep(100 * time.Millisecond) {
+		if time.Since(began) > 3*time.Minute {
+			s.c.t.Fatal("the streams have lacked copies for 3 minutes")
+		}
+	}
+}
+
+// complete reports whether each stream has a leader, and copies at the other two servers that
+// have all messages.
+func complete(js nats.JetStreamContext) bool {
+	streams := 0
+	for info := range js.Streams() {
+		streams++
+		if info.Cluster == nil || info.Cluster.Leader == "" || len(info.Cluster.Replicas) != 2 {
+			return false
+		}
+		for _, copy := range info.Cluster.Replicas {
+			if !copy.Current || copy.Offline {
+				return false
+			}
+		}
+	}
+	return streams >= testStreams
 }
