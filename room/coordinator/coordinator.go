@@ -85,8 +85,7 @@ type Config struct {
 	// Owner names this process in the log.
 	Owner string
 	RunOptions
-	// Audit writes to the host log; nil writes none. An error ends the room. It is called
-	// while the events are stored: after a failure an entry may be there without its event.
+	// Audit writes to the host log; nil writes none. An error ends the room.
 	Audit func(AuditEntry) error
 	// Observers are told what the room has stored, for metrics and traces.
 	Observers []Observer

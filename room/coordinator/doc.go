@@ -20,8 +20,7 @@
 // For each command the loop does four things, in this order:
 //
 //	decide     events, err := state.Decide(command, now)
-//	append     log.Append(events); they are on stable storage when it returns. Meanwhile
-//	           the host log gets its entries about them
+//	append     log.Append(events); they are on stable storage when it returns
 //	apply      state.Apply(event); then the watchers are woken
 //	reconcile  start the effects that are missing, cancel those that have gone
 //

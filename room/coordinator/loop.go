@@ -179,14 +179,14 @@ func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) er
 	if err := r.settle(ctx, events); err != nil {
 		return fatalError{err}
 	}
-	audited := r.auditEvents(events)
 	began := time.Now()
 	last, err := r.append(ctx, after, wake, events)
-	took := time.Since(began)
-	if err == nil {
-		r.logTail, r.lastWake = last, wake
+	if err != nil {
+		return fatalError{err}
 	}
-	if err := errors.Join(err, audited()); err != nil {
+	took := time.Since(began)
+	r.logTail, r.lastWake = last, wake
+	if err := r.auditEvents(events); err != nil {
 		return fatalError{err}
 	}
 	floor := r.state.Turn

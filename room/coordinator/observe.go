@@ -43,30 +43,9 @@ func (r *Room) observe(events []room.Event, before *room.Turn, took time.Duratio
 	}
 }
 
-// auditEvents begins to write audit entries about turns. written waits for it: an error ends the
-// room, so that nothing happens without an entry. The events are stored at the same time, since
-// either of them may wait for the disk.
-func (r *Room) auditEvents(events []room.Event) (written func() error) {
-	entries := r.auditEntries(events)
-	if len(entries) == 0 {
-		return func() error { return nil }
-	}
-	done := make(chan error, 1)
-	go func() { done <- r.audit(entries) }()
-	return func() error { return <-done }
-}
-
-func (r *Room) audit(entries []AuditEntry) error {
-	for _, a := range entries {
-		if err := r.cfg.Audit(a); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// auditEntries returns the entries about events that are to be stored.
-func (r *Room) auditEntries(events []room.Event) (entries []AuditEntry) {
+// auditEvents writes audit entries about turns. An error ends the room, so that
+// nothing happens without an entry.
+func (r *Room) auditEvents(events []room.Event) error {
 	if r.cfg.Audit == nil {
 		return nil
 	}
@@ -83,9 +62,11 @@ func (r *Room) auditEntries(events []room.Event) (entries []AuditEntry) {
 			a.Device = x.Device
 			a.Profile, a.Mode = cmp.Or(x.Profile, x.ID), string(x.ModeNow())
 		}
-		entries = append(entries, a)
+		if err := r.cfg.Audit(a); err != nil {
+			return err
+		}
 	}
-	return entries
+	return nil
 }
 
 // auditEntry returns the entry about an event, with the zero Status for none,
