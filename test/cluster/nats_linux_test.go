@@ -189,17 +189,16 @@ func (s *natsServers) recovered() {
 // complete reports whether each stream has a leader, and copies at the other two servers that
 // have all messages.
 func complete(js nats.JetStreamContext) bool {
-	streams := 0
+	streams, lacking := 0, false
 	for info := range js.Streams() {
 		streams++
 		if info.Cluster == nil || info.Cluster.Leader == "" || len(info.Cluster.Replicas) != 2 {
-			return false
+			lacking = true
+			continue
 		}
-		for _, copy := range info.Cluster.Replicas {
-			if !copy.Current || copy.Offline {
-				return false
-			}
+		for _, replica := range info.Cluster.Replicas {
+			lacking = lacking || !replica.Current || replica.Offline
 		}
 	}
-	return streams >= testStreams
+	return streams >= testStreams && !lacking
 }
