@@ -97,3 +97,38 @@ func TestViewPolicy(t *testing.T) {
 		t.Errorf("%+v", v.InForce)
 	}
 }
+
+// TestKnownAs checks that a room keeps by which device of its host other owners know
+// it, that its session stays as it is, and that a second device is refused.
+func TestKnownAs(t *testing.T) {
+	s := &script{}
+	s.do(t, discard(), "open a/session me/human")
+	present := func(do room.Present) ([]room.Event, error) {
+		do.Participant = "a"
+		events, err := s.state.Decide(room.Command{Actor: "a", Do: do}, room.Now{})
+		for _, e := range events {
+			s.state.Apply(e)
+		}
+		return events, err
+	}
+	if _, err := present(room.Present{Presence: room.Live, Device: "laptop", Owner: "ann"}); err != nil || s.state.Spec.Device != "" {
+		t.Fatalf("the host is known as %q, error %v", s.state.Spec.Device, err)
+	}
+	events, err := present(room.Present{Host: "moot-1"})
+	want := room.PresenceChanged{Participant: "a", Presence: room.Live, Device: "laptop", Owner: "ann", Host: "moot-1"}
+	if err != nil || len(events) != 1 || events[0].Body != want {
+		t.Fatalf("%+v, error %v; want %+v", events, err, want)
+	}
+	if events, err = present(room.Present{Host: "moot-1"}); err != nil || len(events) != 0 {
+		t.Errorf("the same device again: %+v, error %v", events, err)
+	}
+	if _, err = present(room.Present{Host: "moot-2"}); code(err) != "NODE-DEVICE" {
+		t.Errorf("another device: error %v, want NODE-DEVICE", err)
+	}
+	if _, err = present(room.Present{Presence: room.Idle, Device: "phone", Owner: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	if x := s.state.Seats[0]; s.state.Spec.Device != "moot-1" || x.Device != "phone" || x.Presence != room.Idle || x.Participant.Owner != "ann" {
+		t.Errorf("the host is known as %q; its session is %s on %q of %q", s.state.Spec.Device, x.Presence, x.Device, x.Participant.Owner)
+	}
+}
