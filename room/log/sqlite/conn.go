@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	engine "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
 )
 
 // A conn is one connection to the database file, used by one goroutine at a
@@ -44,6 +45,19 @@ func dial(path, mode string, more ...string) (*conn, error) {
 		return nil, err
 	}
 	return &conn{Conn: c, path: path}, nil
+}
+
+// errSchema is the cause when a table or a column of our statements is missing. Versions
+// of the schema are compared before.
+var errSchema = errors.New("the schema is damaged")
+
+// Prepare implements [driver.Conn].
+func (c *conn) Prepare(sql string) (driver.Stmt, error) {
+	s, err := c.Conn.Prepare(sql)
+	if primary(err) == codes.SQLITE_ERROR {
+		err = errors.Join(errSchema, err)
+	}
+	return s, err
 }
 
 // prepare adds a statement to the connection.

@@ -300,3 +300,32 @@ func prefix(t *testing.T, what string, base, wal []byte, entries []log.Entry) {
 		}
 	}
 }
+
+// TestDamagedSchema changes a bit in the text of a table, which then has another column.
+func TestDamagedSchema(t *testing.T) {
+	dir := t.TempDir()
+	small(t, dir)
+	path := filepath.Join(dir, sqlite.FileName)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(b, []byte("updated integer"))
+	if at < 0 {
+		t.Fatal("the schema has no column updated")
+	}
+	b[at] ^= 4
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, readOnly := range []bool{false, true} {
+		d, err := sqlite.Open(sqlite.Config{Dir: dir, ReadOnly: readOnly})
+		if err == nil {
+			_, err = d.Read(t.Context(), "a", log.Pos{}, 0)
+			err = errors.Join(err, d.Close())
+		}
+		if code(err) != "LOG-CORRUPT" || !strings.Contains(err.Error(), "the schema is damaged") {
+			t.Errorf("read only %t: %v", readOnly, err)
+		}
+	}
+}

@@ -35,7 +35,7 @@ func (d *DB) explain(doing string, err error) error {
 	if code == codes.SQLITE_IOERR || code == codes.SQLITE_CANTOPEN {
 		code = d.cause(code)
 	}
-	if code == codes.SQLITE_CORRUPT || code == codes.SQLITE_NOTADB {
+	if code == codes.SQLITE_CORRUPT || code == codes.SQLITE_NOTADB || errors.Is(err, errSchema) {
 		return d.broken(fmt.Sprintf("%s: %v", doing, err))
 	}
 	return d.problem(code, fmt.Errorf("%s: %w", doing, err))
