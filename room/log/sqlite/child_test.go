@@ -34,7 +34,8 @@ const (
 // Roles of a child: append to rooms until killed, append a few times and say
 // how it went, hold a room's lock until its input ends, or look for its input
 // in the files. One that appends until killed ends earlier if $EVENTS says how
-// many events a room gets; it then begins when its input ends.
+// many events a room gets; it then begins when its input ends. $PAGES is
+// [sqlite.Config.Pages].
 const (
 	roleAppend = "append"
 	roleSome   = "some"
@@ -51,7 +52,8 @@ func child(role string) int {
 		grep(os.Getenv(childDir))
 		return 0
 	}
-	d, err := sqlite.Open(sqlite.Config{Dir: os.Getenv(childDir)})
+	pages, _ := strconv.Atoi(os.Getenv("PAGES"))
+	d, err := sqlite.Open(sqlite.Config{Dir: os.Getenv(childDir), Pages: pages})
 	if err != nil {
 		fmt.Println("failed", code(err))
 		return 1

@@ -30,6 +30,7 @@ func TestKill(t *testing.T) {
 	acked, during, longest := 0, 0, time.Duration(0)
 	for done := 0; done < kills; done += killsOfALog {
 		n := min(killsOfALog, kills-done)
+		t.Setenv("PAGES", []string{"40", "0"}[done/killsOfALog%2]) // checkpoints all the time, or none
 		events, inAppend, opening := killOften(t, random, n)
 		acked, during, longest = acked+events, during+inAppend, max(longest, opening)
 	}

@@ -35,9 +35,9 @@ var migrations = []string{
 	`create table if not exists imported(room integer primary key) strict;`,
 }
 
-// pragmas hold for the connection that writes. The checkpoint is run by the
-// writer itself, after it has answered, so that it delays no append and its
-// errors are seen. Secure deletion overwrites what was redacted.
+// pragmas hold for the connections that write. The writer begins checkpoints itself,
+// after it has answered, so that its errors are seen. Secure deletion overwrites what
+// was redacted.
 var pragmas = []string{
 	"_pragma=synchronous(full)", "_pragma=fullfsync(1)", "_pragma=checkpoint_fullfsync(1)",
 	"_pragma=wal_autocheckpoint(0)", "_pragma=secure_delete(1)", "_pragma=cache_size(-16384)",

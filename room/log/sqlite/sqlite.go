@@ -5,7 +5,9 @@
 // with one fsync (group commit). An append returns when its transaction is on
 // stable storage. Several processes may share a file: a
 // transaction takes the database's write lock when it begins, and each room
-// has a lock of its own. Readers take no lock and see the last commit.
+// has a lock of its own. Readers take no lock and see the last commit. A long
+// write-ahead log is moved into the database on another connection, while the
+// writer goes on.
 //
 // The last event of each room is also written to a file of its own, the file of
 // heads, before an append returns. It shows when the database has lost its end.
@@ -16,6 +18,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -35,6 +38,7 @@ type Config struct {
 	ReadOnly bool          // never change the log; [log.ErrNotFound] when there is none
 	Poll     time.Duration // how often Follow looks for what other processes appended, and heads are made durable; 0 is 200 ms
 	Rest     time.Duration // without a commit, after which the write-ahead log is moved into the database; 0 is 2 s
+	Pages    int           // of the write-ahead log, of 4 KiB, after which it is moved without a rest; 0 is 4000
 }
 
 // A DB is an open log. It is safe for concurrent use.
@@ -43,6 +47,7 @@ type DB struct {
 	readOnly  bool
 	poll      time.Duration
 	rest      time.Duration
+	pages     int
 
 	queue   chan *request // to the writer
 	closing chan struct{} // closed by Close
@@ -66,7 +71,7 @@ func Open(c Config) (*DB, error) {
 		return nil, fmt.Errorf("opening log: %w", err)
 	}
 	d := &DB{
-		dir: dir, path: filepath.Join(dir, FileName), readOnly: c.ReadOnly, poll: c.Poll, rest: c.Rest,
+		dir: dir, path: filepath.Join(dir, FileName), readOnly: c.ReadOnly, poll: c.Poll, rest: c.Rest, pages: cmp.Or(c.Pages, checkpointPages),
 		queue: make(chan *request, queueLength), closing: make(chan struct{}), done: make(chan struct{}),
 		readers: make(chan *reader, maxReaders),
 		heads:   headFile{path: filepath.Join(dir, HeadsName)},

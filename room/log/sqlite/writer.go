@@ -40,11 +40,12 @@ type writer struct {
 	begin, commit, rollback, version, find, insertRoom, updateRoom,
 	insertEvent, stored *statement
 
-	seen    int64     // data_version: changes when another process commits
-	pages   int       // estimate of the write-ahead log's growth since the last checkpoint
-	purge   bool      // the write-ahead log holds redacted text
-	pending bool      // the write-ahead log holds commits of this handle
-	last    time.Time // of the last commit, and of the last attempt to empty the write-ahead log
+	seen    int64         // data_version: changes when another process commits
+	pages   int           // estimate of the write-ahead log's growth since the last checkpoint
+	purge   bool          // the write-ahead log holds redacted text
+	pending bool          // the write-ahead log holds commits of this handle
+	last    time.Time     // of the last commit, and of the last attempt to empty the write-ahead log
+	moving  chan struct{} // closed when the concurrent checkpoint has ended; nil without one
 	failed  error
 }
 
@@ -94,6 +95,9 @@ func (w *writer) loop() {
 		select {
 		case r := <-w.d.queue:
 			w.serve(w.gather(r))
+		case <-w.moving:
+			w.moving = nil
+			w.tidy()
 		case <-poll.C:
 			w.checkpoint()
 			w.checkOthers()
@@ -136,25 +140,8 @@ func (w *writer) serve(batch []*request) {
 	for _, r := range batch {
 		close(r.done)
 	}
-	if err == nil && w.pages >= checkpointPages {
-		w.tidy()
-	}
-}
-
-// checkpoint makes the heads durable. When no room has written for some time, it
-// empties the write-ahead log, because SQLite recovers a damaged one only up to the
-// damage. It also tries again to remove redacted text.
-func (w *writer) checkpoint() {
-	if w.failed != nil {
-		return
-	}
-	if err := w.d.heads.syncDue(); err != nil {
-		w.failed = failure(w.d.fileError("writing "+HeadsName, err))
-		return
-	}
-	if w.purge || w.pending && time.Since(w.last) >= w.d.rest {
-		w.last = time.Now()
-		_ = w.empty(0) // a failure shows at the next write
+	if err == nil {
+		w.checkpointIfLong()
 	}
 }
 
@@ -181,6 +168,7 @@ func (w *writer) finish() {
 		}
 		break
 	}
+	w.awaitCheckpoint()
 	if w.failed == nil && w.purge {
 		w.tidy() // closing the last connection would empty it too, but there may be others
 	}
@@ -337,45 +325,4 @@ func (w *writer) change(t *tail) {
 		w.changed = append(w.changed, t)
 	}
 	w.known[t.name] = t
-}
-
-// checkpointPages is how long the write-ahead log grows before it is moved
-// into the database, when rooms write without a rest: 16 MB.
-const checkpointPages = 4000
-
-// tidy moves the write-ahead log into the database when it has grown, and empties
-// it when it holds redacted text.
-func (w *writer) tidy() {
-	var err error
-	switch {
-	case w.purge:
-		err = w.empty(250)
-	case w.pages >= checkpointPages:
-		err = w.empty(0)
-		w.pages = 0
-	}
-	if err != nil && primary(err) != codes.SQLITE_BUSY {
-		w.failed = failure(w.d.explain("moving the write-ahead log into the database", err))
-	}
-}
-
-// empty truncates the write-ahead log. Readers prevent that; empty waits for them
-// for wait milliseconds, during which no process can write. The writer tries again
-// when it is idle.
-func (w *writer) empty(wait int) error {
-	return w.waiting(wait, func() error {
-		busy, err := integer(w.c.one("pragma wal_checkpoint(truncate)"))
-		if err == nil && busy == 0 {
-			w.purge, w.pending, w.pages = false, false, 0
-		}
-		return err
-	})
-}
-
-// waiting calls f, in which the connection waits up to limit milliseconds for a lock.
-func (w *writer) waiting(limit int, f func() error) error {
-	if err := w.c.exec(fmt.Sprintf("pragma busy_timeout=%d", limit)); err != nil {
-		return err
-	}
-	return errors.Join(f(), w.c.exec(fmt.Sprintf("pragma busy_timeout=%d", writerTimeout)))
 }

@@ -45,7 +45,8 @@ func record(dir string) error {
 }
 
 func recordRun(dir string, run int) error {
-	d, err := sqlite.Open(sqlite.Config{Dir: dir, Poll: 5 * time.Millisecond, Rest: 20 * time.Millisecond})
+	// From the second run on the write-ahead log also grows until a concurrent checkpoint moves it.
+	d, err := sqlite.Open(sqlite.Config{Dir: dir, Poll: 5 * time.Millisecond, Rest: 20 * time.Millisecond, Pages: 20 * run})
 	if err != nil {
 		return err
 	}
