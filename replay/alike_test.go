@@ -86,6 +86,9 @@ func decisionsOf(t *testing.T, host *plugins.Host, sample int, talks iter.Seq2[h
 // are those of testdata/decisions.txt, on every processor. UPDATE_GOLDEN=1 rewrites the
 // file. MOOT_DECISIONS is how many decisions of each shared set are compared too.
 func TestDecisionsAlike(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes thousands of decisions in the interpreter")
+	}
 	compiler, interpreter := engine(t, false), engine(t, true)
 	alike := func(file string, sample int) string {
 		compiled := decisionsOf(t, compiler, sample, talksOf(file))

@@ -5,6 +5,9 @@ import "testing"
 // TestSilenceInGames: in the shared games of an agent among people, adaptive says well
 // whether the agent speaks, and with its default threshold it seldom speaks wrongly.
 func TestSilenceInGames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decides over a whole shared set")
+	}
 	t.Parallel()
 	p := replayShared(t, "llmafia", "adaptive").Policies[0]
 	if p.EvenBalancedAccuracy < .65 {

@@ -53,6 +53,9 @@ func TestHabitIsBaseline(t *testing.T) {
 
 // TestHabitInTheSandbox does the same with the embedded module.
 func TestHabitInTheSandbox(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decides over a whole shared set")
+	}
 	t.Parallel()
 	host, err := plugins.NewHost(plugins.Config{CacheDir: t.TempDir()})
 	if err != nil {

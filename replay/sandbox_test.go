@@ -54,6 +54,9 @@ func replayShared(tb testing.TB, set string, names ...string) *report.Report {
 // TestRenamedBuiltIns: other IDs of the participants move no figure of a
 // built-in policy.
 func TestRenamedBuiltIns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decides over a whole shared set")
+	}
 	t.Parallel()
 	talks := conversations(firstOf(sharedSet(t, "delidata"), 1000)...)
 	host, err := plugins.NewHost(plugins.Config{})

@@ -96,11 +96,15 @@ func TestHistories(t *testing.T) {
 	logtest.RunHistories(t, logtest.HistoryEngine{
 		Open: func(t testing.TB, dir2 string) log.Log {
 			open(t, s, schemaOf(dir2)).Close() // makes the tables
-			d, err := postgres.Open(postgres.Config{URL: s.URLAt(dir, schemaOf(dir2)), RetryFor: time.Minute})
-			if err != nil {
-				t.Fatal(err)
+			var d *postgres.DB
+			var err error
+			for range 3 { // a fault may cut the first connection, and Open tries only once
+				if d, err = postgres.Open(postgres.Config{URL: s.URLAt(dir, schemaOf(dir2)), RetryFor: time.Minute}); err == nil {
+					return d
+				}
 			}
-			return d
+			t.Fatal(err)
+			return nil
 		},
 		Fault: func(t testing.TB) {
 			if faults++; faults%4 != 0 {
