@@ -224,6 +224,15 @@ func (h *Host) YieldDevice() {
 	h.remote.close()
 }
 
+// ReclaimDevice connects to the relays again at once if this node is to be online as this device
+// and they have let another process in since. It is called when nodes have come or gone, and now
+// and then: without it the device would be offline for up to a minute.
+func (h *Host) ReclaimDevice() {
+	if c := h.connection(); c != nil && h.node != nil && h.node.OwnsDevice() {
+		c.Reclaim()
+	}
+}
+
 // stay has a room of a node run by nodes with this device from now on, because the owner of
 // another device is invited to a seat.
 func (h *Host) stay(ctx context.Context, id, seat string) error {

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -64,15 +63,3 @@ func (b *backoff) next(err error) time.Duration {
 
 // jitter returns a random duration up to d.
 func jitter(d time.Duration) time.Duration { return time.Duration(rand.Int64N(int64(d) + 1)) }
-
-// sleep waits for d. It reports false if ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}

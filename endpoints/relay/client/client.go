@@ -24,8 +24,11 @@ type Client struct {
 	url  *url.URL
 	host string
 
-	mu   sync.Mutex
-	conn *conn
+	retry chan struct{} // ends the wait before the next attempt
+
+	mu       sync.Mutex
+	conn     *conn
+	replaced bool // a newer login has ended the last connection
 }
 
 // New returns a client. Errors are *problem.Error with code RELAY-URL or
@@ -42,7 +45,7 @@ func New(cfg Config) (*Client, error) {
 		}
 	}
 	cfg.Timing = cfg.Timing.withDefaults()
-	return &Client{cfg: cfg, url: u, host: frame.Host(u)}, nil
+	return &Client{cfg: cfg, url: u, host: frame.Host(u), retry: make(chan struct{}, 1)}, nil
 }
 
 // Run connects and reconnects until ctx ends; then it returns nil. If the relay
@@ -68,12 +71,50 @@ func (c *Client) Run(ctx context.Context) error {
 			return err
 		}
 		wait := b.next(err)
+		c.setReplaced(errors.Is(err, ErrReplaced))
 		c.notifyStatus(Status{Err: err, Retry: wait, Health: healthOf(l)})
-		if !sleep(ctx, wait) {
+		if !c.sleep(ctx, wait) {
 			break
 		}
 	}
 	return nil
+}
+
+// sleep waits for d or until Reclaim ends the wait. It reports false if ctx ended first.
+func (c *Client) sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-c.retry:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+func (c *Client) setReplaced(on bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.replaced = on
+	select {
+	case <-c.retry: // it was for an earlier wait
+	default:
+	}
+}
+
+// Reclaim connects at once if a newer login of the device has ended the last connection. The
+// caller has reason to believe that the process that logged in has ended.
+func (c *Client) Reclaim() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.replaced {
+		return
+	}
+	select {
+	case c.retry <- struct{}{}:
+	default:
+	}
 }
 
 // Send passes a payload of up to frame.MaxPayload bytes to the relay. It blocks

@@ -251,18 +251,19 @@ func TestManyBehindOneAddress(t *testing.T) {
 }
 
 // TestReplaced: two clients of one device do not compete: the older one waits
-// for a minute.
+// for a minute, or until Reclaim says that the newer one has ended.
 func TestReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := relaytest.NewNetwork()
 		stop := serveMemory(t, n, server.Config{Open: true})
 		d := newDevice(t)
 		old := startConnected(t, d, memoryConfig(n))
+		old.Reclaim() // nothing has ended its connection
 		now := startConnected(t, d, memoryConfig(n))
 		if s := old.awaitStatus(t, false); !errors.Is(s.Err, client.ErrReplaced) || s.Retry != time.Minute || s.Health != "replaced by a newer login" {
 			t.Errorf("%+v", s)
 		}
-		_ = old.stop()
+		time.Sleep(30 * time.Second)
 		if err := now.Send(t.Context(), now.id(), []byte("still here")); err != nil {
 			t.Error(err)
 		}
@@ -270,6 +271,13 @@ func TestReplaced(t *testing.T) {
 			t.Errorf("%+v", g)
 		}
 		_ = now.stop()
+		ended := time.Now()
+		old.Reclaim()
+		old.awaitStatus(t, true)
+		if d := time.Since(ended); d > time.Second {
+			t.Errorf("it was offline for %v more", d)
+		}
+		_ = old.stop()
 		stop()
 	})
 }

@@ -260,6 +260,16 @@ func (c *Connection) release(x *relayClient) {
 	r.order = slices.DeleteFunc(r.order, func(u string) bool { return u == x.url })
 }
 
+// Reclaim connects at once to the relays that have ended the connection for another process of
+// this device. The caller has reason to believe that the process has ended.
+func (c *Connection) Reclaim() {
+	c.routes.mu.Lock()
+	defer c.routes.mu.Unlock()
+	for _, x := range c.routes.relays {
+		x.client.Reclaim()
+	}
+}
+
 // AwaitRelay returns when a relay that is in use has let the device in.
 func (c *Connection) AwaitRelay(ctx context.Context, url string) error {
 	c.routes.mu.Lock()

@@ -105,6 +105,28 @@ func (d *daemon) joinNodes(serving, running context.Context, run func(func()), f
 		failed(d.server.Serve(serving, d.node.Secure(d.node.listener), d.node.Handler(d.host, d.server.NodeHandler())))
 	})
 	run(func() { d.node.mover.Run(running) })
+	run(func() { d.reclaimDevice(running) })
+}
+
+// reclaimInterval is how often a node tries to be online again as its device. Without it the
+// device would be offline for a minute after the node that took it over was killed.
+const reclaimInterval = 5 * time.Second
+
+// reclaimDevice has the device online here again when the node that took it over has gone, until
+// ctx ends.
+func (d *daemon) reclaimDevice(ctx context.Context) {
+	ticker := time.NewTicker(reclaimInterval)
+	defer ticker.Stop()
+	for {
+		changed := d.node.Changed()
+		d.host.ReclaimDevice()
+		select {
+		case <-changed:
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // leaveNodes hands over all rooms to the other nodes.
