@@ -85,8 +85,12 @@ func testBlobs(t *testing.T, f *fixture) {
 // testBlobsAtOnce has callers store the same blob at the same time, as rooms do that are the
 // first ones with a policy.
 func testBlobsAtOnce(t *testing.T, f *fixture) {
-	content := bytes.Repeat([]byte("big"), 2<<20)
-	errs := make([]error, 16)
+	size, callers := 2<<20, 16
+	if testing.Short() {
+		size, callers = 1<<18, 4
+	}
+	content := bytes.Repeat([]byte("big"), size)
+	errs := make([]error, callers)
 	var storing sync.WaitGroup
 	for i := range errs {
 		storing.Go(func() { _, errs[i] = f.PutBlob(f.ctx, content) })
