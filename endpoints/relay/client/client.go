@@ -93,6 +93,7 @@ func (c *Client) sleep(ctx context.Context, d time.Duration) bool {
 	return true
 }
 
+// setReplaced notes how the last connection or login ended, before the wait for the next one.
 func (c *Client) setReplaced(on bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

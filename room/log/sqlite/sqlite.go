@@ -18,7 +18,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -38,7 +37,7 @@ type Config struct {
 	ReadOnly bool          // never change the log; [log.ErrNotFound] when there is none
 	Poll     time.Duration // how often Follow looks for what other processes appended, and heads are made durable; 0 is 200 ms
 	Rest     time.Duration // without a commit, after which the write-ahead log is moved into the database; 0 is 2 s
-	Pages    int           // of the write-ahead log, of 4 KiB, after which it is moved without a rest; 0 is 4000
+	Pages    int           // length of the write-ahead log, in pages of 4 KiB, at which it is moved without a rest; 0 is 4000
 }
 
 // A DB is an open log. It is safe for concurrent use.
@@ -71,7 +70,7 @@ func Open(c Config) (*DB, error) {
 		return nil, fmt.Errorf("opening log: %w", err)
 	}
 	d := &DB{
-		dir: dir, path: filepath.Join(dir, FileName), readOnly: c.ReadOnly, poll: c.Poll, rest: c.Rest, pages: cmp.Or(c.Pages, checkpointPages),
+		dir: dir, path: filepath.Join(dir, FileName), readOnly: c.ReadOnly, poll: c.Poll, rest: c.Rest, pages: c.Pages,
 		queue: make(chan *request, queueLength), closing: make(chan struct{}), done: make(chan struct{}),
 		readers: make(chan *reader, maxReaders),
 		heads:   headFile{path: filepath.Join(dir, HeadsName)},
@@ -81,6 +80,9 @@ func Open(c Config) (*DB, error) {
 	}
 	if d.rest <= 0 {
 		d.rest = 2 * time.Second
+	}
+	if d.pages <= 0 {
+		d.pages = checkpointPages
 	}
 	for range maxReaders {
 		d.readers <- nil

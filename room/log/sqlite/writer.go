@@ -97,7 +97,9 @@ func (w *writer) loop() {
 			w.serve(w.gather(r))
 		case <-w.moving:
 			w.moving = nil
-			w.tidy()
+			if w.failed == nil {
+				w.tidy()
+			}
 		case <-poll.C:
 			w.checkpoint()
 			w.checkOthers()
