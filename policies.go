@@ -258,8 +258,8 @@ func (h *Host) load(ctx context.Context, ref room.PolicyRef) (coordinator.Policy
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.sandbox.Load(ctx, e.Module(ref.Settings, h.wiring.AllowFuel))
-	if err != nil {
+	var p coordinator.QuickPolicy
+	if p, err = h.sandbox.Load(ctx, e.Module(ref.Settings, h.wiring.AllowFuel)); err != nil {
 		return nil, err // a nil *plugins.Policy would be no nil Policy
 	}
 	return p, nil

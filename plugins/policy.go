@@ -46,6 +46,17 @@ func (p *Policy) Close() {
 	}
 }
 
+// quick bounds the decisions for which [Policy.Quick] is true.
+const quick = time.Millisecond
+
+// Quick reports whether a decision would start at once and is expected to take less
+// than a millisecond of the processor, as all recent ones did. It implements
+// coordinator.QuickPolicy.
+func (p *Policy) Quick() bool {
+	longest := time.Duration(p.longest.Load())
+	return longest > 0 && longest < quick && p.host.queue.hasPlace()
+}
+
 // Run hands the bytes of an input to a policy and returns the bytes of its
 // answer. It reads the clock and the seed from the input. Bytes that are not an
 // input are handed over too, with a clock of zero. Every error but ctx's is an

@@ -118,6 +118,13 @@ func (q *queue) enter(ctx context.Context, room string, expected time.Duration) 
 	}
 }
 
+// hasPlace reports whether a decision would start at once.
+func (q *queue) hasPlace() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.free > 0 && !q.closing
+}
+
 // room returns the queue of a room. A room without calls starts at the present.
 func (q *queue) room(name string) *roomQueue {
 	r := q.rooms[name]

@@ -23,6 +23,16 @@ type Policy interface {
 	Propose(context.Context, policy.Input) (policy.Decision, policy.Record, error)
 }
 
+// A QuickPolicy is a [Policy] that knows whether its next decision starts at once and
+// takes about a millisecond at most. The loop of a room makes such a decision itself:
+// to hand it to another goroutine and back wakes another processor, which takes as long
+// as most decisions. The context of the decision ends when the room is paused or
+// stopped, so that a person does not wait for it.
+type QuickPolicy interface {
+	Policy
+	Quick() bool
+}
+
 // An Endpoint drives one seat. Speak returns shortly after its context ends;
 // Close ends everything that the endpoint has started.
 type Endpoint interface {

@@ -272,11 +272,19 @@ func (s *stalling) Append(ctx context.Context, id string, after log.Pos, wake ti
 // TestMessageDuringDecision checks that a message that a person posts while the
 // policy computes is in the input of the recorded decision.
 func TestMessageDuringDecision(t *testing.T) {
+	for _, isQuick := range []bool{false, true} {
+		testMessageDuringDecision(t, isQuick)
+	}
+}
+
+func testMessageDuringDecision(t *testing.T, isQuick bool) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}
 		asked := make(chan policy.Input)
 		cfg := config(l, nil, count)
-		cfg.Policy = func(context.Context, room.PolicyRef) (coordinator.Policy, error) { return slow{asked}, nil }
+		cfg.Policy = func(context.Context, room.PolicyRef) (coordinator.Policy, error) {
+			return quickIf(isQuick, slow{asked}), nil
+		}
 		r, err := coordinator.Open(t.Context(), cfg, spec(room.Limits{MaxTurns: 1}), append(agents("a"), room.Participant{ID: "me", Kind: policy.Human}))
 		if err != nil {
 			t.Fatal(err)

@@ -50,6 +50,13 @@ func (r *Room) start(ctx context.Context, e room.Effect, key string) {
 	if err != nil {
 		run = err.command
 	}
+	if _, asks := e.(room.Ask); asks && r.isQuick() {
+		req := &request{cmd: run(), key: key}
+		if ectx.Err() == nil {
+			r.decided = req
+		}
+		return
+	}
 	r.effects.Go(func() {
 		req := request{cmd: run(), key: key}
 		if ectx.Err() != nil {
@@ -124,6 +131,12 @@ func propose(ctx context.Context, p Policy, in policy.Input) (d policy.Decision,
 		}
 	}()
 	return p.Propose(ctx, in)
+}
+
+// isQuick reports whether the policy in force makes its next decision in the loop.
+func (r *Room) isQuick() bool {
+	p, ok := r.policy.(QuickPolicy)
+	return ok && p.Quick()
 }
 
 // currentPolicy returns the policy in force and loads it when it has changed.

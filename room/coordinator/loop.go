@@ -86,6 +86,10 @@ func (r *Room) next(ctx context.Context, wake time.Duration, alarm *time.Timer) 
 		return req, true
 	default:
 	}
+	if d := r.decided; d != nil {
+		r.decided = nil
+		return *d, true
+	}
 	var tick <-chan time.Time
 	if alarm.Stop(); wake >= 0 {
 		alarm.Reset(wake)

@@ -30,7 +30,7 @@ func TestPauseRaces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 13))
 	sent := int64(0)
 	for done := 0; done < races && !t.Failed(); done += pausesOfARoom {
-		sent += pauseOften(t, rng)
+		sent += pauseOften(t, rng, done/pausesOfARoom%2 == 1)
 	}
 	if sent == 0 {
 		t.Error("no prompt was sent: the pauses meet no turns")
@@ -39,7 +39,7 @@ func TestPauseRaces(t *testing.T) {
 }
 
 // pauseOften pauses one room often, and returns how many prompts were sent.
-func pauseOften(t *testing.T, rng *rand.Rand) int64 {
+func pauseOften(t *testing.T, rng *rand.Rand, isQuick bool) int64 {
 	var paused atomic.Bool
 	var sent, late atomic.Int64
 	agent := func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
@@ -48,7 +48,10 @@ func pauseOften(t *testing.T, rng *rand.Rand) int64 {
 		}
 		return count(ctx, p, f)
 	}
-	cfg := config(&memory.Log{}, rotate, agent)
+	cfg := config(&memory.Log{}, nil, agent)
+	cfg.Policy = func(context.Context, room.PolicyRef) (coordinator.Policy, error) {
+		return quickIf(isQuick, policyFunc(rotate)), nil
+	}
 	cfg.Headless = false
 	r, err := coordinator.Open(t.Context(), cfg, spec(room.Limits{MaxTurns: 1 << 30, MaxTokens: 1 << 40}), agents("a", "b"))
 	if err != nil {

@@ -44,6 +44,7 @@ type Room struct {
 	granted       grantedPrompt // of the open turn, until it is sent
 	policy        Policy
 	policyRef     string
+	decided       *request // decision that the loop has made itself and not handled yet, or nil
 	endpoints     map[string]*driver
 	snapAt        int64     // seq of the last snapshot
 	redactions    []int64   // targets of the redactions in the log since the snapshot

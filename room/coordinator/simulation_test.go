@@ -262,7 +262,9 @@ func (w *simulated) end(crash bool) {
 func (w *simulated) config() coordinator.Config {
 	return coordinator.Config{
 		Log: w.log, Owner: "test",
-		Policy:   func(context.Context, room.PolicyRef) (coordinator.Policy, error) { return policyFunc(w.decide), nil },
+		Policy: func(context.Context, room.PolicyRef) (coordinator.Policy, error) {
+			return quickIf(w.seed%2 == 1, policyFunc(w.decide)), nil
+		},
 		Endpoint: w.endpoint,
 	}
 }
