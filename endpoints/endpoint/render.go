@@ -137,7 +137,7 @@ func (r *renderer) roster() {
 		if s.ID == r.p.You.ID {
 			owner = "you"
 		}
-		r.f("  - %s; %s\n", r.title(s), owner)
+		r.write("  - ", r.title(s), "; ", owner, "\n")
 		if t := r.description(s); t != "" {
 			told = append(told, r.quoted(s.ID)+": "+t)
 		}

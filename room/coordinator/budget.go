@@ -96,6 +96,11 @@ func (r *Room) reserve(ctx context.Context, cmd room.Command, events []room.Even
 	if len(x.Budget.Windows()) == 0 || x.TakenBy != "" {
 		return events, nil
 	}
+	return r.reserveTurn(ctx, cmd, events, now, x, b)
+}
+
+// reserveTurn is reserve for the turn of a seat with a budget: the last event grants it.
+func (r *Room) reserveTurn(ctx context.Context, cmd room.Command, events []room.Event, now room.Now, x room.Seat, b room.TurnGranted) ([]room.Event, error) {
 	next := x.Estimate(b.Tokens)
 	c := room.BudgetCharge{
 		ID: b.Request, Agent: Agent(r.state.Spec, x.Participant), Room: r.id, Turn: b.Turn, At: now.Wall, Amounts: next, Estimated: true,

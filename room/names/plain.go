@@ -24,7 +24,7 @@ const omitted = "\uA66E"
 // A mark that is not closed removes nothing, except a fence, which reaches to the
 // end of the text. Plain takes linear time and never fails.
 func Plain(text string) string {
-	if !strings.ContainsAny(text, marks) && !strings.Contains(text, "    ") {
+	if !marks.occur(text) && !strings.Contains(text, "    ") {
 		return text
 	}
 	var b blocks
@@ -42,7 +42,7 @@ func Plain(text string) string {
 }
 
 // marks are the characters that begin, end or belong to what [Plain] removes.
-const marks = "`~>\t\"'“”„«»‘’「」『』@/["
+var marks = newClass(func(r rune) bool { return strings.ContainsRune("`~>\t\"'“”„«»‘’「」『』@/[", r) })
 
 // blocks splits a text into paragraphs and drops its code blocks and quoted lines.
 type blocks struct {

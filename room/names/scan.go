@@ -132,7 +132,7 @@ func (s *scan) scanTokens(text string) {
 	for at := 0; at < end; {
 		from, to, ascii := nextRun(text, at, visible)
 		token := text[from:to]
-		name := strings.Trim(token, trimmed)
+		name := trim(token)
 		if s.tokens.mayHave(name, ascii) {
 			if who := s.tokens.find(appendLower(buf[:0], name)); who != none {
 				at := strings.HasPrefix(strings.TrimLeft(token, "(\"'*"), "@")
@@ -145,8 +145,19 @@ func (s *scan) scanTokens(text string) {
 	}
 }
 
-// trimmed are the bytes that may surround a name in a token.
-const trimmed = ",.:;!?\"'()<>@*"
+// around are the characters that may surround a name in a token.
+var around = newClass(func(r rune) bool { return strings.ContainsRune(",.:;!?\"'()<>@*", r) })
+
+// trim returns a token without what may surround a name in it.
+func trim(token string) string {
+	for token != "" && around.of[token[0]] == inside {
+		token = token[1:]
+	}
+	for token != "" && around.of[token[len(token)-1]] == inside {
+		token = token[:len(token)-1]
+	}
+	return token
+}
 
 // scanPhrases looks for names among runs of words of letters and digits.
 func (s *scan) scanPhrases(text string) {

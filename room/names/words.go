@@ -52,6 +52,19 @@ func nextRun(text string, at int, c *class) (from, to int, ascii bool) {
 	return from, at, true
 }
 
+// occur reports whether text has a rune of c.
+func (c *class) occur(text string) bool {
+	for at := range len(text) {
+		switch c.of[text[at]] {
+		case inside:
+			return true
+		case multibyte:
+			return c.seek(text, at, true) < len(text)
+		}
+	}
+	return false
+}
+
 // seek returns the place of the first rune at or after at whose membership in
 // c is member, or the end of text.
 func (c *class) seek(text string, at int, member bool) int {
