@@ -82,6 +82,16 @@ var hostileModules = []hostile{
 	{"60000-pages", CodeLimits, "", pages(60_000, zero64)},
 	{"65536-pages", CodeLimits, "", pages(65_536, zero64)},
 	{"1000-pages", CodeLimits, "", pages(1000, zero64)}, // over this policy's 256
+	{"1000-pages-no-snapshot", CodeLimits, "", func() []byte {
+		m := &w.Module{}
+		m.Memory(1000, -1)
+		m.Export("memory", w.Memory, 0)
+		m.Finish()
+		m.Table(w.FuncRef, 1, -1)
+		m.Decide(nil, w.I32Const(0), w.Op(0xd0, w.FuncRef), w.Op(0x26, 0), zero64) // it sets a table
+		return m.Bytes()
+	}},
+	{"tables-4G-cut", CodeMalformed, "", func() []byte { return []byte(w.Header + "\x04\x04\xff\xff\xff\xff") }}, // the length has a fifth byte
 	{"recursion", "", CodeDepth, module(func(m *w.Module) {
 		m.Finish()
 		self := uint32(2) // behind the marker and alloc

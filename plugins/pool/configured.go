@@ -33,6 +33,9 @@ type Configured struct {
 // are *guest.Error with a load code.
 func Configure(m *Module, s Spec) (*Configured, error) {
 	c := &Configured{spec: s, module: m, maxBytes: MaxBytes(m.metered, s.Pages)}
+	if err := c.checkSize(int(m.metered.Pages) << 16); err != nil { // before that memory is allocated
+		return nil, err
+	}
 	if m.initial == nil {
 		watch := startStopwatch()
 		defer watch.stop()
@@ -42,9 +45,6 @@ func Configure(m *Module, s Spec) (*Configured, error) {
 		}
 		in.close()
 		return c, nil
-	}
-	if err := c.checkSize(int(m.metered.Pages) << 16); err != nil { // before that memory is allocated
-		return nil, err
 	}
 	initial, err := decodeSnapshot(m.initial, len(m.metered.Mutable))
 	if err != nil {

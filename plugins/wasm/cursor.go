@@ -52,10 +52,11 @@ func (c *cursor) u32() uint32 {
 	for shift := 0; shift < 35; shift += 7 {
 		b := c.byte()
 		v |= uint64(b&0x7f) << shift
-		if b < 0x80 {
-			if v > 0xffffffff {
-				break
-			}
+		switch {
+		case b >= 0x80:
+		case c.failed():
+			return 0
+		case v <= 0xffffffff:
 			return uint32(v)
 		}
 	}
@@ -92,8 +93,9 @@ func (c *cursor) sub() cursor {
 	return cursor{b: b, base: c.base + c.p - len(b), fn: c.fn, err: c.err}
 }
 
-// count reads the length of a list. It fails above limit, or when the remaining
-// bytes cannot hold entries of least bytes each. A least of 0 is not checked.
+// count reads the length of a list, which is 0 after an error. It fails above limit, or
+// when the remaining bytes cannot hold entries of least bytes each. A least of 0 is not
+// checked.
 func (c *cursor) count(what string, limit, least int) int {
 	n := c.u32()
 	if c.err == nil && uint64(n) > uint64(limit) {
