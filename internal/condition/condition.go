@@ -19,11 +19,12 @@ type Condition struct {
 	Limit  float64 // percentages are divided by 100
 }
 
-var form = regexp.MustCompile(`^\s*(?:(.+)\.)?([a-z0-9_]+)\s*(<=|>=|==|!=|<|>)\s*(-?[0-9]+(?:\.[0-9]+)?)\s*(%?)\s*$`)
+var form = regexp.MustCompile(`^(?:(.+)\.)?([a-z0-9_]+)\s*(<=|>=|==|!=|<|>)\s*(-?[0-9]+(?:\.[0-9]+)?)\s*(%?)$`)
 
 // Parse reads a condition. It does not know which figures there are. ok is false
 // if the text has another form.
 func Parse(text string) (c Condition, ok bool) {
+	text = strings.TrimSpace(text)
 	m := form.FindStringSubmatch(text)
 	if m == nil {
 		return Condition{}, false
@@ -35,7 +36,7 @@ func Parse(text string) (c Condition, ok bool) {
 	if m[5] != "" {
 		limit /= 100
 	}
-	return Condition{Text: strings.TrimSpace(text), Of: m[1], Figure: m[2], Op: m[3], Limit: limit}, true
+	return Condition{Text: text, Of: m[1], Figure: m[2], Op: m[3], Limit: limit}, true
 }
 
 // Holds reports whether the condition holds for the value x of its figure.

@@ -46,7 +46,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestRefused(t *testing.T) {
-	for _, text := range []string{"", "turns", "turns < ", "turns = 4", "turns < 4 && x", "< 4", "Turns < 4", "turns < 1e9", "turns < " + strings.Repeat("9", 400)} {
+	for _, text := range []string{"", "turns", "turns < ", "turns = 4", "turns < 4 && x", "< 4", "Turns < 4", "turns < 1e9", "turns < " + strings.Repeat("9", 400), " .turns < 4"} {
 		if c, ok := Parse(text); ok {
 			t.Errorf("%q is read as %+v", text, c)
 		}
