@@ -25,14 +25,9 @@ func count(n int, noun string) string {
 func fingerprint(text string) uint64 {
 	sum := uint64(14695981039346656037)
 	for _, r := range text {
-		switch {
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-		case r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)), 'A' <= r && r <= 'Z':
-			r = unicode.ToLower(r)
-		default:
-			continue
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			sum = (sum ^ uint64(unicode.ToLower(r))) * 1099511628211
 		}
-		sum = (sum ^ uint64(r)) * 1099511628211
 	}
 	return sum
 }
