@@ -66,7 +66,7 @@ func Run(ctx context.Context, w Work) ([]byte, error) {
 	out := boundedBuffer{limit: w.MaxReply + 1<<20}
 	log := boundedBuffer{limit: 8 << 10}
 	cmd.Stdout, cmd.Stderr = &out, &log
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 30 * time.Second // a busy machine needs more than one for what is left in the pipes
 	err = cmd.Run()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
