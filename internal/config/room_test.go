@@ -372,10 +372,30 @@ func TestSecretName(t *testing.T) {
 	}
 }
 
+// TestLineBreaks checks the line of a problem, whatever ends the lines of a file.
+func TestLineBreaks(t *testing.T) {
+	for _, end := range []string{"\n", "\r\n", "\r", "\u0085", "\u2028"} {
+		s, p := newSource("room.yaml", t.TempDir(), []byte("version: room/v1"+end+"bogus: 1"+end+"policy: {use: quiet}"+end))
+		if p != nil {
+			t.Fatalf("%q: %v", end, p)
+		}
+		d := newDocument(testOptions.Lookup)
+		d.start(s, "room.yaml")
+		_, ps := d.load(testOptions)
+		found := false
+		for _, p := range ps {
+			found = found || p.Line == 2 && p.Source == "bogus: 1"
+		}
+		if !found {
+			t.Errorf("%q: %v", end, ps)
+		}
+	}
+}
+
 // FuzzLoad: no file makes the reader panic or hang, every problem has a position
 // in the file, and an accepted file gives a specification.
 func FuzzLoad(f *testing.F) {
-	for _, s := range []string{full, security, head, bomb(), head + "context: &x {summary: *x}\n", "a:\n\t- b", "\x00", "- ? [", "!!binary a"} {
+	for _, s := range []string{full, security, head, bomb(), head + "context: &x {summary: *x}\n", "a:\n\t- b", "\x00", "- ? [", "!!binary a", "\r\r?"} {
 		f.Add([]byte(s))
 	}
 	dir := f.TempDir()

@@ -42,6 +42,9 @@ func readSource(path, name string, included bool) (*source, *Problem) {
 	return newSource(name, filepath.Dir(abs), text)
 }
 
+// lineBreak is what the YAML parser counts as the end of a line.
+var lineBreak = regexp.MustCompile(`\r\n|[\n\r\x{85}\x{2028}\x{2029}]`)
+
 // newSource parses the text of a file.
 func newSource(name, dir string, text []byte) (*source, *Problem) {
 	s := &source{name: name, dir: dir}
@@ -52,7 +55,7 @@ func newSource(name, dir string, text []byte) (*source, *Problem) {
 		}
 	}
 	s.text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	s.lines = strings.Split(strings.ReplaceAll(string(s.text), "\r\n", "\n"), "\n")
+	s.lines = lineBreak.Split(string(s.text), -1)
 	if p := s.checkText(); p != nil {
 		return s, p
 	}
@@ -184,7 +187,7 @@ func (s *source) findTab() (line, col int) {
 func (s *source) problemAt(line, col int, code, what string) *Problem {
 	p := &Problem{Position: Position{File: s.name, Line: line, Col: col}, Code: code, What: what}
 	if line > 0 && line <= len(s.lines) {
-		p.Source = strings.TrimRight(s.lines[line-1], "\r")
+		p.Source = s.lines[line-1]
 	}
 	return p
 }
