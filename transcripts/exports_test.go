@@ -224,6 +224,7 @@ func FuzzExports(f *testing.F) {
 	for _, h := range hostile {
 		f.Add(h)
 	}
+	f.Add(strings.Repeat("\xa5", 250)) // each byte is encoded in three
 	f.Fuzz(func(t *testing.T, text string) {
 		page := export(t, WriteHTML, hostileRoom([]string{text}), Internal)
 		if strings.Contains(page, "<script") || strings.Contains(page, "<img") || strings.Contains(page, "#ZgotmplZ") {

@@ -38,6 +38,11 @@ func (c *Conversation) Write(w io.Writer) error {
 	if line.Len() > MaxLine {
 		return tooMuch(c.ID, fmt.Sprintf("is longer than %d MiB", MaxLine>>20))
 	}
+	if bytes.Contains(line.Bytes(), []byte(`\ufffd`)) { // for bytes that are no UTF-8: a text may be too long now
+		if _, err := decodeConversation(line.Bytes()); err != nil {
+			return tooMuch(c.ID, err.Error())
+		}
+	}
 	if _, err := w.Write(line.Bytes()); err != nil {
 		return fmt.Errorf("writing the neutral format: %w", err)
 	}
