@@ -145,15 +145,15 @@ func (s *scan) scanTokens(text string) {
 	}
 }
 
-// around are the characters that may surround a name in a token.
-var around = newClass(func(r rune) bool { return strings.ContainsRune(",.:;!?\"'()<>@*", r) })
+// trimmed are the characters that may surround a name in a token.
+var trimmed = newClass(func(r rune) bool { return strings.ContainsRune(",.:;!?\"'()<>@*", r) })
 
 // trim returns a token without what may surround a name in it.
 func trim(token string) string {
-	for token != "" && around.of[token[0]] == inside {
+	for token != "" && trimmed.of[token[0]] == inside {
 		token = token[1:]
 	}
-	for token != "" && around.of[token[len(token)-1]] == inside {
+	for token != "" && trimmed.of[token[len(token)-1]] == inside {
 		token = token[:len(token)-1]
 	}
 	return token
