@@ -4,9 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/folkmoot/moot/problem"
+	"github.com/folkmoot/moot/transcripts"
 )
 
 // fuzz feeds a reader. It must return conversations that the neutral format
@@ -49,13 +51,15 @@ func FuzzAutoGenState(f *testing.F) { fuzz(f, AutoGenState) }
 func FuzzMagenticOne(f *testing.F)  { fuzz(f, MagenticOne) }
 func FuzzClaudeCode(f *testing.F)   { fuzz(f, ClaudeCode) }
 func FuzzCodex(f *testing.F)        { fuzz(f, Codex) }
-func FuzzOTel(f *testing.F)         { fuzz(f, OTel, []byte(silentSpans)) }
-func FuzzIRC(f *testing.F)          { fuzz(f, IRC) }
-func FuzzOpenAI(f *testing.F)       { fuzz(f, OpenAI) }
-func FuzzA2A(f *testing.F)          { fuzz(f, A2A) }
-func FuzzWebVTT(f *testing.F)       { fuzz(f, WebVTT) }
-func FuzzSRT(f *testing.F)          { fuzz(f, SRT) }
-func FuzzOpenCode(f *testing.F)     { fuzz(f, OpenCode) }
+func FuzzOTel(f *testing.F) {
+	fuzz(f, OTel, []byte(silentSpans), []byte(strings.ReplaceAll(silentSpans, transcripts.AttrKind, "kind")))
+}
+func FuzzIRC(f *testing.F)      { fuzz(f, IRC) }
+func FuzzOpenAI(f *testing.F)   { fuzz(f, OpenAI) }
+func FuzzA2A(f *testing.F)      { fuzz(f, A2A) }
+func FuzzWebVTT(f *testing.F)   { fuzz(f, WebVTT) }
+func FuzzSRT(f *testing.F)      { fuzz(f, SRT) }
+func FuzzOpenCode(f *testing.F) { fuzz(f, OpenCode) }
 
 func FuzzHermes(f *testing.F) { fuzz(f, Hermes) }
 func FuzzGemini(f *testing.F) { fuzz(f, Gemini) }

@@ -342,7 +342,11 @@ func (s *span) clock() *float64 {
 func (t *spanConverter) ownParticipant(s *span) string {
 	kind := s.text(transcripts.AttrKind)
 	if kind != transcripts.KindAgent && kind != transcripts.KindHuman && kind != transcripts.KindTool {
-		s.attrs[transcripts.AttrKind].fail("the kind must be agent, human or tool")
+		at, ok := s.attrs[transcripts.AttrKind]
+		if !ok {
+			at = s.v
+		}
+		at.fail("the kind must be agent, human or tool")
 		return ""
 	}
 	name := s.text("gen_ai.agent.name")
