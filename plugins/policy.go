@@ -46,15 +46,15 @@ func (p *Policy) Close() {
 	}
 }
 
-// quick bounds the decisions for which [Policy.Quick] is true.
-const quick = time.Millisecond
+// maxQuick is the processor time below which a decision is quick.
+const maxQuick = time.Millisecond
 
 // Quick reports whether a decision would start at once and is expected to take less
 // than a millisecond of the processor, as all recent ones did. It implements
 // coordinator.QuickPolicy.
 func (p *Policy) Quick() bool {
 	longest := time.Duration(p.longest.Load())
-	return longest > 0 && longest < quick && p.host.queue.hasPlace()
+	return longest > 0 && longest < maxQuick && p.host.queue.hasPlace()
 }
 
 // Run hands the bytes of an input to a policy and returns the bytes of its

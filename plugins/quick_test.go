@@ -18,10 +18,10 @@ func TestQuick(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := func(is bool, when string) {
+	want := func(quick bool, when string) {
 		t.Helper()
-		if p.Quick() != is {
-			t.Errorf("quick %s: %t", when, !is)
+		if p.Quick() != quick {
+			t.Errorf("%s: quick is %t", when, !quick)
 		}
 	}
 	want(false, "before the first decision")

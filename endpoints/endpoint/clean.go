@@ -68,7 +68,7 @@ func tidy(s string) bool {
 
 // oneLine is [Clean] for a text of one line that is not cut.
 func oneLine(s string) string {
-	if strings.IndexByte(s, '\n') < 0 && strings.IndexByte(s, '\t') < 0 && plain(s) {
+	if strings.IndexByte(s, '\n') < 0 && strings.IndexByte(s, '\t') < 0 && plain(s) { // ContainsAny makes a set each time
 		return s
 	}
 	return CleanLine(s, len(s))

@@ -24,10 +24,10 @@ type Policy interface {
 }
 
 // A QuickPolicy is a [Policy] that knows whether its next decision starts at once and
-// takes about a millisecond at most. The loop of a room makes such a decision itself:
-// to hand it to another goroutine and back wakes another processor, which takes as long
-// as most decisions. The context of the decision ends when the room is paused or
-// stopped, so that a person does not wait for it.
+// takes about a millisecond at most. The loop of a room makes such a decision itself,
+// because a change of goroutines costs tens of microseconds. The context of the decision
+// ends when the room is paused or stopped, so that a person does not wait for it. Quick is
+// called by the loops of many rooms at once.
 type QuickPolicy interface {
 	Policy
 	Quick() bool

@@ -19,21 +19,21 @@ type quick struct{ coordinator.Policy }
 
 func (quick) Quick() bool { return true }
 
-// quickIf returns p, as a quick policy if is is set.
-func quickIf(is bool, p coordinator.Policy) coordinator.Policy {
-	if is {
+// quickIf returns p, as a quick policy if isQuick is set.
+func quickIf(isQuick bool, p coordinator.Policy) coordinator.Policy {
+	if isQuick {
 		return quick{p}
 	}
 	return p
 }
 
-// where is a policy that notes whether the loop of the room has called it.
-type where struct {
+// callerCounter is a policy that counts its decisions in the loop of the room and outside.
+type callerCounter struct {
 	policyFunc
 	inLoop map[bool]int
 }
 
-func (w where) Propose(ctx context.Context, in policy.Input) (policy.Decision, policy.Record, error) {
+func (w callerCounter) Propose(ctx context.Context, in policy.Input) (policy.Decision, policy.Record, error) {
 	stack := make([]byte, 1<<16)
 	stack = stack[:runtime.Stack(stack, false)]
 	w.inLoop[strings.Contains(string(stack), "(*Room).Run(")]++
@@ -45,7 +45,7 @@ func (w where) Propose(ctx context.Context, in policy.Input) (policy.Decision, p
 func TestQuickPolicy(t *testing.T) {
 	for _, isQuick := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			w := where{rotate, map[bool]int{}}
+			w := callerCounter{rotate, map[bool]int{}}
 			cfg := config(&memory.Log{}, nil, count)
 			cfg.Policy = func(context.Context, room.PolicyRef) (coordinator.Policy, error) { return quickIf(isQuick, w), nil }
 			r, err := coordinator.Open(t.Context(), cfg, spec(room.Limits{MaxTurns: 5}), agents("a", "b"))
