@@ -19,10 +19,10 @@ import (
 // TestConcurrentCheckpoint has rooms write and read without a rest. The write-ahead log
 // stays short, and nothing is lost when the folder is copied as it is, as after a crash.
 func TestConcurrentCheckpoint(t *testing.T) {
-	const pages, rooms = 100, 8
+	const pages, rooms = 25, 8 // the writer waits for the checkpoint at eight times the pages: 0.8 MB
 	appends := 150
 	if testing.Short() {
-		appends = 30
+		appends = 60
 	}
 	dir := t.TempDir()
 	d, err := sqlite.Open(sqlite.Config{Dir: dir, Pages: pages, Rest: time.Hour})
