@@ -70,6 +70,28 @@ func TestPartialNothing(t *testing.T) {
 	}
 }
 
+// TestProgressEnd: the total is exact at last, also if the end of the source is found after
+// the last decision.
+func TestProgressEnd(t *testing.T) {
+	t.Parallel()
+	var last replay.Progress
+	made := make(chan struct{})
+	c := replay.Config{Workers: 1, Resamples: 1, Policies: []drive.Policy{{Name: "freq", Baseline: "freq"}}, Progress: func(p replay.Progress) {
+		if last.Made == 0 {
+			close(made)
+		}
+		last = p
+	}}
+	_, err := replay.Run(t.Context(), c, func(yield func(history.Transcript, error) bool) {
+		if yield(history.Transcript{Name: "1", Conversation: pingPong("1", 11)}, nil) {
+			<-made
+		}
+	})
+	if err != nil || last != (replay.Progress{Made: 10, Total: 10, Exact: true}) {
+		t.Errorf("%+v, error %v", last, err)
+	}
+}
+
 // TestProgress: the total is exact when all conversations have been read, an estimate
 // before, and not known for rooms of unknown length.
 func TestProgress(t *testing.T) {

@@ -45,11 +45,14 @@ func (m *meter) add(t history.Transcript) (size int, err error) {
 	return size, nil
 }
 
-// end notes that all transcripts have been read.
+// end notes that all transcripts have been read. The last decision may have been made before.
 func (m *meter) end() {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.everything = true
-	m.mu.Unlock()
+	if m.Progress != nil && m.made > 0 {
+		m.Progress(m.progress())
+	}
 }
 
 // advance notes decisions and the part of a transcript that they took.
