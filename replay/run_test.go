@@ -101,7 +101,7 @@ func TestReportDeterministic(t *testing.T) {
 	}
 	var want string
 	for workers := range 4 {
-		r, err := replay.Run(t.Context(), replay.Config{Policies: baselines(), Workers: workers + 1}, conversations(all...))
+		r, err := replay.Run(t.Context(), replay.Config{Policies: baselines(), Workers: workers + 1, Resamples: 100}, conversations(all...))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,10 +22,13 @@ func patient(in policy.Input) policy.Decision {
 	return policy.Decline("nobody asked")
 }
 
-func startHost(t *testing.T, l *memory.Log) (*coordinator.Host, func()) {
+func startHost(t *testing.T, l *memory.Log, options ...func(*coordinator.Host)) (*coordinator.Host, func()) {
 	h := &coordinator.Host{
 		Config: config(l, patient, count), Due: l.Due, IdleAfter: time.Minute,
 		Failed: func(id string, err error) { t.Errorf("room %s: %v", id, err) },
+	}
+	for _, set := range options {
+		set(h)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -157,17 +160,18 @@ func exclusive(busy chan int, most *int) speakFunc {
 func TestHostRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memory.Log{}
-		h, stop := startHost(t, l)
-		defer stop()
 		opened := map[string]int{}
-		h.Opened = func(r *coordinator.Room) { opened[r.ID()]++ }
-		h.Config = config(l, rotate, func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
-			if p.Room == "draft" {
-				return count(ctx, p, f)
-			}
-			<-ctx.Done()
-			return endpoint.Reply{}, ctx.Err()
+		h, stop := startHost(t, l, func(h *coordinator.Host) {
+			h.Opened = func(r *coordinator.Room) { opened[r.ID()]++ }
+			h.Config = config(l, rotate, func(ctx context.Context, p endpoint.Prompt, f endpoint.Floor) (endpoint.Reply, error) {
+				if p.Room == "draft" {
+					return count(ctx, p, f)
+				}
+				<-ctx.Done()
+				return endpoint.Reply{}, ctx.Err()
+			})
 		})
+		defer stop()
 		rooms := map[string]*coordinator.Room{}
 		for id, restart := range map[string]string{"work": "", "on": room.RestartContinue, "draft": ""} {
 			s, ps := spec(room.Limits{MaxTurns: 3}), agents("a", "b")
