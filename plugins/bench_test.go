@@ -167,3 +167,14 @@ func BenchmarkLoad(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkLoadAgain is the time until the built-in policy of another room is ready, when
+// some room uses it.
+func BenchmarkLoadAgain(b *testing.B) {
+	h := newHost(b, Config{CacheDir: b.TempDir()})
+	g := w.Guest{Name: "go", Policy: "roundrobin", Module: w.Builtins(b, root)}
+	loadGuest(b, h, g, nil)
+	for b.Loop() {
+		loadGuest(b, h, g, nil)
+	}
+}

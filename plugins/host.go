@@ -4,6 +4,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/folkmoot/moot/plugins/compile"
@@ -53,6 +54,7 @@ type Host struct {
 
 	configured refCache[*configured]
 	modules    refCache[*compile.Module]
+	trusted    atomic.Pointer[digested] // the last trusted module, nil before the first
 
 	mu     sync.Mutex
 	closed bool

@@ -2,6 +2,8 @@ package plugins
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strings"
@@ -137,4 +139,22 @@ func TestDigest(t *testing.T) {
 	if e := wantCode(t, err, CodeDigest); !strings.Contains(e.What, strings.Repeat("0", 64)) {
 		t.Error(e)
 	}
+}
+
+// TestDigestOfTrusted: the digest that is kept of one module is not taken for that of another
+// one, also of the same length or at the same place.
+func TestDigestOfTrusted(t *testing.T) {
+	h := newHost(t, Config{})
+	a, b := wasmtest.Answering(`{"x":1}`), wasmtest.Answering(`{"x":2}`)
+	longer := append(slices.Clone(a), 0, 2, 1, 'x') // with a custom section
+	for _, w := range [][]byte{a, b, a, a, longer, longer[:len(a)], b} {
+		sum := sha256.Sum256(w)
+		p, err := h.Load(context.Background(), Module{Name: "x", Wasm: w, Digest: hex.EncodeToString(sum[:]), Trusted: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Close()
+	}
+	_, err := h.Load(context.Background(), Module{Name: "x", Wasm: b, Digest: strings.Repeat("0", 64), Trusted: true})
+	wantCode(t, err, CodeDigest)
 }
