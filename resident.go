@@ -46,7 +46,7 @@ func (h *Host) Recover(ctx context.Context) error {
 		return err
 	}
 	var opening sync.WaitGroup
-	slots := make(chan struct{}, h.recoveries())
+	slots := make(chan struct{}, recoveries)
 	busy := make([]error, len(ids)) // of rooms that can be opened when the log's servers answer
 	for i, id := range ids {
 		slots <- struct{}{}
@@ -64,14 +64,9 @@ func (h *Host) Recover(ctx context.Context) error {
 	return cmp.Or(context.Cause(ctx), errors.Join(busy...))
 }
 
-// recoveries is how many rooms Recover opens at the same time. A node opens those of
-// another one, which wait.
-func (h *Host) recoveries() int {
-	if h.node == nil {
-		return 1
-	}
-	return 8
-}
+// recoveries is how many rooms Recover opens at the same time, as a log stores the events of
+// several rooms at once.
+const recoveries = 8
 
 // endOfTime is after every wake time of a room.
 var endOfTime = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)

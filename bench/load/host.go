@@ -71,7 +71,7 @@ func (h *loadHost) close() error {
 
 // open opens a room of four agents of that kind, which ends after turns.
 func (h *loadHost) open(ctx context.Context, kind string, turns int, o moot.Options) (string, error) {
-	text := fmt.Sprintf("version: room/v1\nobjective: Measure.\npolicy: {use: roundrobin}\nlimits: {maxTurns: %d, maxDuration: 100h}\nparticipants:\n  - {id: me, kind: human}\n", turns)
+	text := fmt.Sprintf("version: room/v1\nobjective: Measure.\nonRestart: continue\npolicy: {use: roundrobin}\nlimits: {maxTurns: %d, maxDuration: 100h}\nparticipants:\n  - {id: me, kind: human}\n", turns)
 	for _, id := range []string{"a", "b", "c", "d"} {
 		text += fmt.Sprintf("  - {id: %s, mode: full_auto, endpoint: {kind: go, name: %s}}\n", id, kind)
 	}

@@ -74,7 +74,7 @@ type part struct {
 	measure func(context.Context, plan, *table) error
 }
 
-var parts = []part{{"turns", measureTurns}, {"rooms", measureRooms}, {"watchers", measureWatchers}, {"growth", measureGrowth}, {"sockets", measureSockets}, {"nodes", measureNodes}}
+var parts = []part{{"turns", measureTurns}, {"rooms", measureRooms}, {"restart", measureRestart}, {"watchers", measureWatchers}, {"growth", measureGrowth}, {"sockets", measureSockets}, {"nodes", measureNodes}}
 
 func names() (all []string) {
 	for _, p := range parts {
