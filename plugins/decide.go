@@ -80,16 +80,17 @@ func (p *Policy) validateAnswer(q request, in *policy.Input, output []byte) (pol
 }
 
 func (p *Policy) checkChoice(q request, in *policy.Input, agent string) error {
-	what := fmt.Sprintf("the policy chose %q, who is not in the room", guest.Clip(agent))
+	why := "in the room"
 	for i := range in.Agents {
 		a := &in.Agents[i]
 		if a.ID == agent && a.Eligible {
 			return nil
 		}
 		if a.ID == agent {
-			what = fmt.Sprintf("the policy chose %q, who is not eligible: %s", agent, a.Ineligible)
+			why = "eligible: " + a.Ineligible
 		}
 	}
+	what := fmt.Sprintf("the policy chose %q, who is not %s", guest.Clip(agent), why)
 	return &Error{Code: CodeChoice, Where: p.where(q), What: what, Fix: "the policy's author has to choose among the eligible agents"}
 }
 

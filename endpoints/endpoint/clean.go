@@ -108,10 +108,10 @@ func printable(b []byte) bool {
 }
 
 // common reports whether r is in the main blocks of Latin, Greek, Cyrillic,
-// Chinese or Korean text, which have no invisible characters. It saves the look-up
-// in the tables of invisible.
+// Chinese or Korean text or is a dash, a quotation mark or an ellipsis, which have no
+// invisible characters. It saves the look-up in the tables of invisible.
 func common(r rune) bool {
-	return r >= 0xa0 && r < 0x300 && r != 0xad || r >= 0x370 && r < 0x600 || r >= 0x4e00 && r < 0xa000 || r >= 0xac00 && r < 0xd7a4
+	return r >= 0xa0 && r < 0x300 && r != 0xad || r >= 0x2010 && r < 0x2028 || r >= 0x370 && r < 0x600 || r >= 0x4e00 && r < 0xa000 || r >= 0xac00 && r < 0xd7a4
 }
 
 func invisible(r rune) bool {
