@@ -83,8 +83,11 @@ type digested struct {
 
 // loadError gives every error but ctx's a code.
 func loadError(ctx context.Context, p *Policy, err error) error {
-	if ctx.Err() != nil || errors.As(err, new(*Error)) {
+	if ctx.Err() != nil {
 		return err
+	}
+	if e, ok := errors.AsType[*Error](err); ok { // it may be joined with that of freeing the module
+		return e
 	}
 	return &Error{Code: CodeInit, Where: p.name, What: guest.Clip(err.Error()), Fix: "report it: this should not happen", Err: err}
 }

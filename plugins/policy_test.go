@@ -158,3 +158,17 @@ func TestDigestOfTrusted(t *testing.T) {
 	_, err := h.Load(context.Background(), Module{Name: "x", Wasm: b, Digest: strings.Repeat("0", 64), Trusted: true})
 	wantCode(t, err, CodeDigest)
 }
+
+// TestLoadErrorType: a module that has a fault when it starts gives an *Error, not a
+// wrapped one, whoever frees it.
+func TestLoadErrorType(t *testing.T) {
+	m := wasmtest.Policy().Finish()
+	m.Data(1<<30, []byte("outside"))
+	m.Decide(nil, wasmtest.Answer(0))
+	for _, trusted := range []bool{true, false} {
+		_, err := newHost(t, Config{Interpreter: true}).Load(context.Background(), Module{Name: "x", Wasm: m.Bytes(), Trusted: trusted})
+		if e, ok := err.(*Error); !ok || e.Code != CodeInit {
+			t.Errorf("trusted %v: %T %v", trusted, err, err)
+		}
+	}
+}
