@@ -160,7 +160,7 @@ func TestDigestOfTrusted(t *testing.T) {
 }
 
 // TestLoadErrorType: a module that has a fault when it starts gives an *Error, not a
-// wrapped one, whoever frees it.
+// wrapped one, also when this process compiles it.
 func TestLoadErrorType(t *testing.T) {
 	m := wasmtest.Policy().Finish()
 	m.Data(1<<30, []byte("outside"))

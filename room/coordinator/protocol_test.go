@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -34,12 +35,13 @@ func protocol(t *testing.T, scripts map[string]string) (*coordinator.Room, *memo
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan error)
-	go func() { done <- r.Run(t.Context()) }()
-	if _, err := r.Do(t.Context(), room.Command{Actor: "ana", Do: room.Say{Text: "Please add the column.", To: "coder"}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-done; err != nil {
+	said := make(chan error, 1)
+	go func() {
+		_, err := r.Do(t.Context(), room.Command{Actor: "ana", Do: room.Say{Text: "Please add the column.", To: "coder"}})
+		said <- err
+	}()
+	synctest.Wait() // the room takes it first, however fast its agents are
+	if err := errors.Join(r.Run(t.Context()), <-said); err != nil {
 		t.Fatal(err)
 	}
 	return r, l
