@@ -80,17 +80,14 @@ func (p *Policy) validateAnswer(q request, in *policy.Input, output []byte) (pol
 }
 
 func (p *Policy) checkChoice(q request, in *policy.Input, agent string) error {
-	why := "in the room"
-	for i := range in.Agents {
-		a := &in.Agents[i]
-		if a.ID == agent && a.Eligible {
-			return nil
-		}
-		if a.ID == agent {
-			why = "eligible: " + a.Ineligible
-		}
+	i := in.Seat(agent)
+	if i >= 0 && in.Agents[i].Eligible {
+		return nil
 	}
-	what := fmt.Sprintf("the policy chose %q, who is not %s", guest.Clip(agent), why)
+	what := fmt.Sprintf("the policy chose %q, who is not in the room", guest.Clip(agent))
+	if i >= 0 {
+		what = fmt.Sprintf("the policy chose %q, who is not eligible: %s", agent, in.Agents[i].Ineligible)
+	}
 	return &Error{Code: CodeChoice, Where: p.where(q), What: what, Fix: "the policy's author has to choose among the eligible agents"}
 }
 
