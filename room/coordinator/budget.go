@@ -76,7 +76,7 @@ func (r *Room) commitAct(ctx context.Context, c room.Command, now room.Now) erro
 	if err != nil || len(events) == 0 {
 		return err
 	}
-	return r.commit(ctx, events, now)
+	return r.commit(ctx, change{c, events, now})
 }
 
 // reserve charges the estimate of the prompt that is about to be granted, before the

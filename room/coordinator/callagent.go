@@ -74,12 +74,12 @@ func (r *Room) permitted(ctx context.Context, events []room.Event) (ids []string
 
 // turnOf returns the participant that has the turn in which a permission waits.
 func (r *Room) turnOf(asked string) (id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.state.Turn != nil && r.state.RequestOpen(asked) {
-		return r.state.Turn.Participant
-	}
-	return ""
+	r.read(func(s *room.State) {
+		if s.Turn != nil && s.RequestOpen(asked) {
+			id = s.Turn.Participant
+		}
+	})
+	return id
 }
 
 // AwaitCall waits at most for wait until a call of a seat has a result, and says how it
@@ -171,10 +171,9 @@ func (r *Room) CancelCall(ctx context.Context, actor, call, reason string) error
 }
 
 // Calls returns the open calls and the newest ended ones, oldest first.
-func (r *Room) Calls() []room.Call {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.state.CallsAt(room.Internal)
+func (r *Room) Calls() (all []room.Call) {
+	r.read(func(s *room.State) { all = s.CallsAt(room.Internal) })
+	return all
 }
 
 // callOf returns a call of a seat.

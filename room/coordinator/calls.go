@@ -142,15 +142,13 @@ func (r *Room) ending() bool {
 }
 
 // callOpen reports whether a call is open and not cancelled.
-func (r *Room) callOpen(id string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, c := range r.state.Calls {
-		if c.ID == id {
-			return c.State.Open() && c.Canceling == ""
+func (r *Room) callOpen(id string) (open bool) {
+	r.read(func(s *room.State) {
+		for _, c := range s.Calls {
+			open = open || c.ID == id && c.State.Open() && c.Canceling == ""
 		}
-	}
-	return false
+	})
+	return open
 }
 
 // cancelCall ends the child room of a call and returns what it has used. A child room
@@ -182,15 +180,15 @@ func (r *Room) cancelCall(ctx context.Context, c child, e room.RunCall) (calls.S
 }
 
 // childResult returns the result of a child room, as far as it is known.
-func (r *Room) childResult(ctx context.Context) (calls.State, calls.Result) {
-	r.mu.Lock()
-	state, result, ended := r.state.ChildResult()
-	at := r.state.Return.Seq
-	if !ended {
-		t := r.state.Tally
-		state, result = calls.Canceled, calls.Result{Tokens: t.Tokens + r.state.Return.Cut, Cost: t.Cost, Estimated: true, Calls: r.state.Called, Seq: r.state.Seq}
-	}
-	r.mu.Unlock()
+func (r *Room) childResult(ctx context.Context) (state calls.State, result calls.Result) {
+	var at int64
+	r.read(func(s *room.State) {
+		var ended bool
+		if state, result, ended = s.ChildResult(); !ended {
+			state, result = calls.Canceled, calls.Result{Tokens: s.Tally.Tokens + s.Return.Cut, Cost: s.Tally.Cost, Estimated: true, Calls: s.Called, Seq: s.Seq}
+		}
+		at = s.Return.Seq
+	})
 	if at > 0 {
 		entries, err := r.cfg.Log.Read(ctx, r.id, log.At(at-1), 1)
 		if err != nil || len(entries) != 1 {
@@ -203,10 +201,9 @@ func (r *Room) childResult(ctx context.Context) (calls.State, calls.Result) {
 	return state, result
 }
 
-func (r *Room) phase() room.Phase {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.state.Phase
+func (r *Room) phase() (p room.Phase) {
+	r.read(func(s *room.State) { p = s.Phase })
+	return p
 }
 
 // until waits until the state of the room satisfies ok, which must not keep it. It
@@ -216,9 +213,8 @@ func (r *Room) until(ctx context.Context, ok func(*room.State) bool) error {
 	defer r.hub.remove(w)
 	for {
 		_, ended := r.hub.status()
-		r.mu.Lock()
-		done := ok(&r.state)
-		r.mu.Unlock()
+		done := false
+		r.read(func(s *room.State) { done = ok(s) })
 		switch {
 		case done:
 			return nil

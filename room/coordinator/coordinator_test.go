@@ -50,7 +50,7 @@ func count(_ context.Context, p endpoint.Prompt, _ endpoint.Floor) (endpoint.Rep
 func config(l coordinator.Log, p policyFunc, s speakFunc) coordinator.Config {
 	return coordinator.Config{
 		Log: l, Owner: "test", RunOptions: coordinator.RunOptions{Headless: true},
-		Policy:   func(context.Context, room.PolicyRef) (coordinator.Policy, error) { return p, nil },
+		Policy:   func(context.Context, room.PolicyRef) (coordinator.Policy, error) { return quick{p}, nil },
 		Endpoint: func(context.Context, room.Spec, room.Participant) (coordinator.Endpoint, error) { return s, nil },
 	}
 }

@@ -42,6 +42,10 @@ func (r *Room) reconcile(ctx context.Context) time.Duration {
 
 // start begins an effect unless it is running or the gate is closed.
 func (r *Room) start(ctx context.Context, e room.Effect, key string) {
+	_, asks := e.(room.Ask)
+	if asks && r.isQuick() && r.personWaits() {
+		return // the command comes first
+	}
 	ectx, cut, ok := r.gate.start(ctx, key)
 	if !ok {
 		return
@@ -50,7 +54,7 @@ func (r *Room) start(ctx context.Context, e room.Effect, key string) {
 	if err != nil {
 		run = err.command
 	}
-	if _, asks := e.(room.Ask); asks && r.isQuick() {
+	if asks && r.isQuick() {
 		req := &request{cmd: run(), key: key}
 		if ectx.Err() == nil {
 			r.decided = req
@@ -141,13 +145,18 @@ func (r *Room) isQuick() bool {
 
 // currentPolicy returns the policy in force and loads it when it has changed.
 func (r *Room) currentPolicy(ctx context.Context, ref room.PolicyRef) (Policy, error) {
-	key := ref.Name + "\x00" + ref.Digest + "\x00" + string(ref.Settings)
-	if r.policy == nil || r.policyRef != key {
+	if !r.hasPolicy(ref) {
 		p, err := r.cfg.Policy(ctx, ref)
 		if err != nil {
 			return nil, err
 		}
-		r.policy, r.policyRef = p, key
+		r.policy, r.policyRef = p, ref
 	}
 	return r.policy, nil
+}
+
+// hasPolicy reports whether a policy is loaded and is the one in force.
+func (r *Room) hasPolicy(ref room.PolicyRef) bool {
+	have := r.policyRef
+	return r.policy != nil && have.Name == ref.Name && have.Digest == ref.Digest && string(have.Settings) == string(ref.Settings)
 }

@@ -342,9 +342,18 @@ func TestStalledWatcher(t *testing.T) {
 // TestAudit checks that each turn and each refusal is in the host log, and that
 // the room ends when the host log cannot be written.
 func TestAudit(t *testing.T) {
+	for _, isQuick := range []bool{false, true} {
+		testAudit(t, isQuick)
+	}
+}
+
+func testAudit(t *testing.T, isQuick bool) {
 	synctest.Test(t, func(t *testing.T) {
 		var log []string
 		cfg := config(&memory.Log{}, rotate, count)
+		cfg.Policy = func(context.Context, room.PolicyRef) (coordinator.Policy, error) {
+			return quickIf(isQuick, policyFunc(rotate)), nil
+		}
 		cfg.Audit = func(a coordinator.AuditEntry) error {
 			log = append(log, a.Status+" "+a.Profile+a.Requester)
 			if len(log) == 6 {
@@ -363,7 +372,7 @@ func TestAudit(t *testing.T) {
 		}
 		want := []string{"refused stranger", "granted apolicy", "posted aa", "granted bpolicy", "posted bb", "granted apolicy"}
 		if !slices.Equal(log, want) {
-			t.Errorf("audit\n got %v\nwant %v", log, want)
+			t.Errorf("quick %t: audit\n got %v\nwant %v", isQuick, log, want)
 		}
 	})
 }

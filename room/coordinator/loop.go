@@ -7,7 +7,6 @@ import (
 
 	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
-	"github.com/folkmoot/moot/room/log"
 )
 
 // Run runs the room until it has ended for good, until ctx ends or, when
@@ -79,12 +78,10 @@ func (r *Room) cancelsCalls() bool {
 // next waits for the next request. Commands of people come before results of
 // effects, and a tick comes last. ok is false when ctx ends or the room is released.
 func (r *Room) next(ctx context.Context, wake time.Duration, alarm *time.Timer) (req request, ok bool) {
-	select {
-	case req := <-r.people:
+	if r.personWaits() {
+		req := *r.taken
+		r.taken = nil
 		return req, true
-	case req := <-r.abandoned:
-		return req, true
-	default:
 	}
 	if d := r.decided; d != nil {
 		r.decided = nil
@@ -111,6 +108,22 @@ func (r *Room) next(ctx context.Context, wake time.Duration, alarm *time.Timer) 
 	}
 }
 
+// personWaits reports whether a command of a person waits. It takes the command for next.
+func (r *Room) personWaits() bool {
+	if r.taken != nil {
+		return true
+	}
+	select {
+	case req := <-r.people:
+		r.taken = &req
+	case req := <-r.abandoned:
+		r.taken = &req
+	default:
+		return false
+	}
+	return true
+}
+
 // handle decides, appends and applies one command.
 func (r *Room) handle(ctx context.Context, req request) ([]room.Event, error) {
 	if req.key != "" {
@@ -134,11 +147,7 @@ func (r *Room) handle(ctx context.Context, req request) ([]room.Event, error) {
 		return nil, fatalError{aerr}
 	}
 	if err == nil && len(events) > 0 {
-		if err = r.commit(ctx, events, now); err == nil {
-			if d, ok := cmd.Do.(room.Decided); ok && r.state.Policy.Lost {
-				r.state.SetPolicyState(d.Record.StateJSON) // the log keeps only its digest
-			}
-		}
+		err = r.commit(ctx, change{cmd, events, now})
 	}
 	if req.held {
 		r.gate.open() // a paused state has no effects; after a refused command they may start again
@@ -174,111 +183,6 @@ func (r *Room) prepare(ctx context.Context, cmd room.Command) room.Command {
 		return (&effectError{"LOG-READ", err}).command()
 	}
 	return cmd
-}
-
-// commit appends events to the log, applies them and tells the watchers, in
-// this order.
-func (r *Room) commit(ctx context.Context, events []room.Event, now room.Now) error {
-	after, wake := r.logTail, r.wake(now, events)
-	if err := r.settle(ctx, events); err != nil {
-		return fatalError{err}
-	}
-	began := time.Now()
-	last, err := r.append(ctx, after, wake, events)
-	if err != nil {
-		return fatalError{err}
-	}
-	took := time.Since(began)
-	r.logTail, r.lastWake = last, wake
-	if err := r.auditEvents(events); err != nil {
-		return fatalError{err}
-	}
-	floor := r.state.Turn
-	r.mu.Lock()
-	for _, e := range events {
-		r.apply(e)
-	}
-	r.mu.Unlock()
-	r.observe(events, floor, took)
-	r.requests.update(events)
-	r.tellWaiting()
-	r.holdForCalls()
-	r.hub.publish(events)
-	return r.afterCommit(ctx, events)
-}
-
-// append appends events. It tries again until the outcome is known or the log has
-// failed: an append is never abandoned, but for one that another process keeps from
-// starting.
-func (r *Room) append(ctx context.Context, after log.Pos, wake time.Time, events []room.Event) (last log.Pos, err error) {
-	return last, r.persist(ctx, func(ctx context.Context) (err error) {
-		last, _, err = r.cfg.Log.Append(ctx, r.id, after, wake, events...)
-		return err
-	})
-}
-
-// The pauses between attempts to write: the first, and the longest. Each is twice as long
-// as the one before.
-const (
-	firstPause   = 10 * time.Millisecond
-	longestPause = time.Second
-)
-
-// persist calls write until its outcome is known or the log has failed.
-func (r *Room) persist(ctx context.Context, write func(context.Context) error) error {
-	told := false
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		err := write(context.WithoutCancel(ctx))
-		if !errors.Is(err, log.ErrUnknown) || errors.Is(err, log.ErrFailed) {
-			return err
-		}
-		var interrupt <-chan struct{} // an append that may have been stored is not abandoned
-		if errors.Is(err, log.ErrBusy) {
-			if interrupt = r.cfg.Interrupt; !told && r.cfg.Busy != nil {
-				r.cfg.Busy(r.id, err)
-			}
-			told = true
-		}
-		select {
-		case <-interrupt:
-			return err
-		case <-time.After(pause):
-		}
-	}
-}
-
-// apply folds e into the state and the caches that belong to it.
-func (r *Room) apply(e room.Event) {
-	r.state.Apply(e)
-	switch b := e.Body.(type) {
-	case room.Opened:
-		r.texts.line = r.state.Bounds.LineChars
-	case room.MessagePosted:
-		r.texts.add(e.Seq, b.Message)
-	case room.TurnGranted:
-		r.granted.seq = e.Seq
-	case room.Joined:
-		r.updateControllers()
-	case room.SeatChanged:
-		r.closeEndpoint(b.Participant)
-		r.updateControllers()
-	}
-}
-
-// afterCommit redacts, starts or stops the clock, and takes a snapshot if one
-// is due.
-func (r *Room) afterCommit(ctx context.Context, events []room.Event) error {
-	var redacted []int64
-	for _, e := range events {
-		if b, ok := e.Body.(room.Redacted); ok {
-			redacted = append(redacted, b.Target)
-		}
-	}
-	if err := r.redact(ctx, redacted...); err != nil {
-		return fatalError{err}
-	}
-	r.clock.run(r.state.Phase == room.PhaseLive)
-	return r.maybeSnapshot(ctx)
 }
 
 // updateControllers publishes who may pause and stop, for lock-free reads.

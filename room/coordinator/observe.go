@@ -43,9 +43,8 @@ func (r *Room) observe(events []room.Event, before *room.Turn, took time.Duratio
 	}
 }
 
-// auditEvents writes audit entries about turns. An error ends the room, so that
-// nothing happens without an entry.
-func (r *Room) auditEvents(events []room.Event) error {
+// appendAudit appends the audit entries about events that are not applied yet.
+func (r *Room) appendAudit(all []AuditEntry, events []room.Event) []AuditEntry {
 	if r.cfg.Audit == nil {
 		return nil
 	}
@@ -62,11 +61,9 @@ func (r *Room) auditEvents(events []room.Event) error {
 			a.Device = x.Device
 			a.Profile, a.Mode = cmp.Or(x.Profile, x.ID), string(x.ModeNow())
 		}
-		if err := r.cfg.Audit(a); err != nil {
-			return err
-		}
+		all = append(all, a)
 	}
-	return nil
+	return all
 }
 
 // auditEntry returns the entry about an event, with the zero Status for none,

@@ -154,11 +154,12 @@ func newRoom(ctx context.Context, cfg Config, id string) (*Room, error) {
 // decideAndCommit executes a command while the loop is not running.
 func (r *Room) decideAndCommit(ctx context.Context, actor string, do room.Act) error {
 	now := r.now()
-	events, err := r.state.Decide(room.Command{ID: "c_" + random(), Actor: actor, Do: do}, now)
+	c := room.Command{ID: "c_" + random(), Actor: actor, Do: do}
+	events, err := r.state.Decide(c, now)
 	if err != nil || len(events) == 0 {
 		return err
 	}
-	err = r.commit(ctx, events, now)
+	err = r.commit(ctx, change{c, events, now})
 	if f, ok := err.(fatalError); ok {
 		return f.error // only Run needs to know that it is fatal
 	}

@@ -272,6 +272,77 @@ func TestSnapshotIsTheFold(t *testing.T) {
 	})
 }
 
+// TestSnapshotHoldsPolicyState checks that a snapshot that is taken right after a decision
+// holds the state of the policy, of which the log has only the digest.
+func TestSnapshotHoldsPolicyState(t *testing.T) {
+	for _, isQuick := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			l := &firstSnapshot{Log: &memory.Log{}}
+			cfg := config(l, nil, count)
+			cfg.Policy = func(context.Context, room.PolicyRef) (coordinator.Policy, error) {
+				return quickIf(isQuick, hashing{rotate}), nil
+			}
+			r, err := coordinator.Open(t.Context(), cfg, spec(room.Limits{MaxTurns: 520}), agents("a", "b", "c"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			evs := events(t, l)
+			if rec := room.RecordOf(evs[l.seq-1]); rec == nil || rec.StateJSON != nil {
+				t.Fatalf("the snapshot was taken at event %d, which is no decision whose state the log lacks", l.seq)
+			}
+			l.cut = l.seq // as after a crash then
+			check := func() {
+				t.Helper()
+				s, err := coordinator.Fold(t.Context(), cfg, "r1")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s.Policy.Lost || room.PolicyStateDigest(s.Policy.State) != s.Policy.Digest {
+					t.Errorf("quick %t: the state from the snapshot has %.20q as that of the policy, lost %t", isQuick, s.Policy.State, s.Policy.Lost)
+				}
+			}
+			check()
+			snap, err := l.Snapshot(t.Context(), "r1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			snap.Data = bytes.Replace(snap.Data, []byte(`"Lost":false`), []byte(`"Lost":true`), 1)
+			if err := l.Log.PutSnapshot(t.Context(), "r1", snap); err != nil {
+				t.Fatal(err)
+			}
+			check() // an earlier version of moot took such snapshots, without the state
+		})
+	}
+}
+
+// firstSnapshot is a log that keeps the first snapshot. Its events end at cut, if that is
+// not zero.
+type firstSnapshot struct {
+	*memory.Log
+	seq, cut int64
+}
+
+func (l *firstSnapshot) PutSnapshot(ctx context.Context, id string, s log.Snapshot) error {
+	if l.seq != 0 {
+		return nil
+	}
+	l.seq = int64(s.Seq)
+	return l.Log.PutSnapshot(ctx, id, s)
+}
+
+func (l *firstSnapshot) Read(ctx context.Context, id string, after log.Pos, n int) ([]log.Entry, error) {
+	if l.cut != 0 {
+		n = min(n, int(l.cut)-int(after.Seq))
+	}
+	if n <= 0 {
+		return nil, nil
+	}
+	return l.Log.Read(ctx, id, after, n)
+}
+
 // unsnapped is a log without snapshots.
 type unsnapped struct{ *memory.Log }
 

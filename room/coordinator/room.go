@@ -31,7 +31,8 @@ type Room struct {
 	hub         hub
 	requests    requests
 	controllers atomic.Pointer[map[string]bool] // who may pause and stop
-	mu          sync.Mutex                      // held by the loop while it changes the state, and by View
+	mu          sync.Mutex                      // held by the loop while it changes the state; see read
+	ahead       chan struct{}                   // not nil while the state holds the end of a turn that is not stored yet; closed then
 
 	idleSince atomic.Pointer[idlePeriod] // nil while an effect is running or a session is present
 
@@ -43,8 +44,9 @@ type Room struct {
 	texts         messageCache
 	granted       grantedPrompt // of the open turn, until it is sent
 	policy        Policy
-	policyRef     string
+	policyRef     room.PolicyRef
 	decided       *request // decision that the loop has made itself and not handled yet, or nil
+	taken         *request // command of a person that comes next, or nil
 	endpoints     map[string]*driver
 	snapAt        int64     // seq of the last snapshot
 	redactions    []int64   // targets of the redactions in the log since the snapshot
@@ -91,18 +93,16 @@ func (r *Room) Spec() room.Spec {
 func (r *Room) View() room.View { return r.ViewAt(room.Internal) }
 
 // ViewAt returns the room as a reader with that level sees it now.
-func (r *Room) ViewAt(level room.Visibility) room.View {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.state.View(level)
+func (r *Room) ViewAt(level room.Visibility) (v room.View) {
+	r.read(func(s *room.State) { v = s.View(level) })
+	return v
 }
 
 // Recorded returns the events that record the command with that id, as far as the
 // room remembers it: none for another command, and for one that changed nothing.
 func (r *Room) Recorded(ctx context.Context, command string) ([]room.Event, error) {
-	r.mu.Lock()
-	last := r.state.Commands.At[command]
-	r.mu.Unlock()
+	var last int64
+	r.read(func(s *room.State) { last = s.Commands.At[command] })
 	var events []room.Event
 	for seq := last; seq > 0; seq-- { // they follow one another
 		entries, err := r.cfg.Log.Read(ctx, r.id, log.At(seq-1), 1)

@@ -55,6 +55,7 @@ func TestSimulation(t *testing.T) {
 		"room.paused", "room.resumed", "room.stopped", "seat.taken", "seat.released", "seat.ready", "seat.failed", "mode.changed", "permission.asked",
 		"permission.answered", "message.acked", "protocol.violation", "reply.late", "handoff.asked", "participant.changed", "limits.changed", "policy.changed",
 		"message.redacted", "crash between a redaction and the removal of the text",
+		"append of a turn with the next decision", "append that fails of a turn with the next decision",
 	} {
 		if met[name] == 0 {
 			t.Errorf("in %d seeds there was no %s", seeds, name)
@@ -106,6 +107,14 @@ func (w *simulated) meet(what string) {
 	w.met[what]++
 }
 
+// meetBatch notes an append that begins with the end of a turn and ends with a decision. The
+// caller holds mu.
+func (w *simulated) meetBatch(what string, evs []room.Event) {
+	if len(evs) > 1 && room.RecordOf(evs[len(evs)-1]) != nil {
+		w.met[what]++
+	}
+}
+
 // A faultyLog is the log of one process. Appends fail by chance, and after a crash all
 // of them do.
 type faultyLog struct {
@@ -133,9 +142,11 @@ func (l *faultyLog) Append(ctx context.Context, id string, after log.Pos, wake t
 		l.w.met["append with an unknown outcome"]++
 		return log.Pos{}, false, log.ErrUnknown
 	case fault == 6: // nothing is written, and the handle has failed
+		l.w.meetBatch("append that fails of a turn with the next decision", evs)
 		l.fail()
 		return log.Pos{}, false, errDead
 	}
+	l.w.meetBatch("append of a turn with the next decision", evs)
 	pos, dup, err := l.Log.Append(ctx, id, after, wake, evs...)
 	if err != nil {
 		return pos, dup, err

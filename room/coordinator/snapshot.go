@@ -52,6 +52,9 @@ func newest(ctx context.Context, l snapshotReader, id string) (s snapshot, ok bo
 	if json.Unmarshal(snap.Data, &s) != nil || s.Format != snapshotFormat || s.State == nil || uint64(s.State.Seq) != snap.Seq {
 		return s, false
 	}
+	if s.State.Policy.Lost { // an earlier version of moot took it before it knew that state
+		return s, false
+	}
 	at, err := l.Read(ctx, id, log.At(int64(snap.Seq)-1), 1)
 	if err != nil || len(at) != 1 || at[0].Hash != snap.Hash {
 		return s, false
@@ -91,7 +94,7 @@ func (r *Room) maybeSnapshot(ctx context.Context) error {
 // again. So is one that was released.
 func (r *Room) snapshotOnExit(ctx context.Context) error {
 	leaving := r.leaving.Load()
-	if r.state.Phase != room.PhaseLive || r.speaking() && !leaving {
+	if r.state.Phase != room.PhaseLive || speaking(&r.state) && !leaving {
 		return r.save(ctx)
 	}
 	r.resumedIdle = &idleMark{Clock: r.clock.now(), Wall: time.Now()}
@@ -99,8 +102,8 @@ func (r *Room) snapshotOnExit(ctx context.Context) error {
 }
 
 // speaking reports whether the end of the process would interrupt a turn.
-func (r *Room) speaking() bool {
-	return r.state.Turn != nil && slices.ContainsFunc(r.state.Effects(), func(e room.Effect) bool {
+func speaking(s *room.State) bool {
+	return s.Turn != nil && slices.ContainsFunc(s.Effects(), func(e room.Effect) bool {
 		_, speaks := e.(room.Speak)
 		return speaks
 	})
@@ -108,10 +111,11 @@ func (r *Room) speaking() bool {
 
 // atWork reports whether the end of the process would interrupt a turn, and the room
 // would wait for a person then.
-func (r *Room) atWork() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.state.Phase == room.PhaseLive && r.state.Spec.OnRestart != room.RestartContinue && r.speaking()
+func (r *Room) atWork() (is bool) {
+	r.read(func(s *room.State) {
+		is = s.Phase == room.PhaseLive && s.Spec.OnRestart != room.RestartContinue && speaking(s)
+	})
+	return is
 }
 
 // save writes a snapshot of a room that is not idle. Short rooms have none.

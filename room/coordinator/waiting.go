@@ -45,24 +45,26 @@ func (r *Room) endWaiting() {
 
 // Mail returns what has become of the messages of the room. It shares nothing that
 // changes with the room.
-func (r *Room) Mail() room.Mail {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	m := r.state.Mail
-	m.Deliveries.All = slices.Clone(m.Deliveries.All)
-	m.Deliveries.Cursors = maps.Clone(m.Deliveries.Cursors)
+func (r *Room) Mail() (m room.Mail) {
+	r.read(func(s *room.State) {
+		m = s.Mail
+		m.Deliveries.All = slices.Clone(m.Deliveries.All)
+		m.Deliveries.Cursors = maps.Clone(m.Deliveries.Cursors)
+	})
 	return m
 }
 
 // Receipt returns what has become of the message with that id, and the error with
 // which the room has refused it. It reads the log for a message that the state does
 // not list any more. An unknown message is the error of [log.ErrNotFound].
-func (r *Room) Receipt(ctx context.Context, id string) (room.Receipt, error) {
-	r.mu.Lock()
-	receipt, ok := r.state.Receipt(id)
-	seq := r.state.Commands.At[id]
-	dead := r.state.Mail.Dead
-	r.mu.Unlock()
+func (r *Room) Receipt(ctx context.Context, id string) (receipt room.Receipt, err error) {
+	var ok bool
+	var seq int64
+	var dead []room.DeadLetter
+	r.read(func(s *room.State) {
+		receipt, ok = s.Receipt(id)
+		seq, dead = s.Commands.At[id], s.Mail.Dead
+	})
 	switch {
 	case !ok:
 		return room.Receipt{}, &problem.Error{Code: "ROOM-ACK", What: "the room knows no message " + id, Fix: "name a message by its message_id", Kind: log.ErrNotFound}
