@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,8 +23,8 @@ import (
 type hookedLog struct {
 	*memory.Log
 	before func(types string) error
-	wake   time.Time // of the newest append
-	unread bool      // it cannot be read any more
+	wake   time.Time   // of the newest append
+	unread atomic.Bool // it cannot be read any more
 }
 
 func (l *hookedLog) Append(ctx context.Context, id string, after log.Pos, wake time.Time, evs ...room.Event) (log.Pos, bool, error) {
@@ -35,7 +36,7 @@ func (l *hookedLog) Append(ctx context.Context, id string, after log.Pos, wake t
 }
 
 func (l *hookedLog) Read(ctx context.Context, id string, after log.Pos, n int) ([]log.Entry, error) {
-	if l.unread {
+	if l.unread.Load() {
 		return nil, errors.New("unreadable")
 	}
 	return l.Log.Read(ctx, id, after, n)
@@ -172,12 +173,12 @@ func TestReadersOfStoredEvents(t *testing.T) {
 	}{{"stalls", nil, false}, {"fails", log.ErrFailed, false}, {"fails, and cannot be read", log.ErrFailed, true}} {
 		synctest.Test(t, func(t *testing.T) {
 			l := &hookedLog{Log: &memory.Log{}}
-			stalled := false
+			var stalled atomic.Bool
 			l.before = func(types string) error {
 				if types == turnEnd+" "+decision {
-					stalled = true
+					stalled.Store(true)
 					time.Sleep(30 * time.Second)
-					l.unread = c.unread
+					l.unread.Store(c.unread)
 					return c.fails
 				}
 				return nil
@@ -186,7 +187,7 @@ func TestReadersOfStoredEvents(t *testing.T) {
 			done := make(chan error)
 			go func() { done <- r.Run(t.Context()) }()
 			time.Sleep(time.Second) // the append is under way
-			if !stalled {
+			if !stalled.Load() {
 				t.Fatal("the end of the turn was not stored with the decision")
 			}
 			stored := room.View{}

@@ -107,12 +107,10 @@ func (w *simulated) meet(what string) {
 	w.met[what]++
 }
 
-// meetBatch notes an append that begins with the end of a turn and ends with a decision. The
-// caller holds mu.
-func (w *simulated) meetBatch(what string, evs []room.Event) {
-	if len(evs) > 1 && room.RecordOf(evs[len(evs)-1]) != nil {
-		w.met[what]++
-	}
+// withDecision reports whether events begin with the end of a turn and end with the decision
+// after it.
+func withDecision(evs []room.Event) bool {
+	return len(evs) > 1 && room.RecordOf(evs[len(evs)-1]) != nil
 }
 
 // A faultyLog is the log of one process. Appends fail by chance, and after a crash all
@@ -142,11 +140,15 @@ func (l *faultyLog) Append(ctx context.Context, id string, after log.Pos, wake t
 		l.w.met["append with an unknown outcome"]++
 		return log.Pos{}, false, log.ErrUnknown
 	case fault == 6: // nothing is written, and the handle has failed
-		l.w.meetBatch("append that fails of a turn with the next decision", evs)
 		l.fail()
 		return log.Pos{}, false, errDead
+	case l.ready && withDecision(evs) && l.rng.IntN(16) == 0: // likewise
+		l.w.met["append that fails of a turn with the next decision"]++
+		l.fail()
+		return log.Pos{}, false, errDead
+	case withDecision(evs):
+		l.w.met["append of a turn with the next decision"]++
 	}
-	l.w.meetBatch("append of a turn with the next decision", evs)
 	pos, dup, err := l.Log.Append(ctx, id, after, wake, evs...)
 	if err != nil {
 		return pos, dup, err
