@@ -175,6 +175,13 @@ func (p *turnTimes) answers() {
 	p.answered, p.appends = time.Now(), 0
 }
 
+// stored returns how long the appends took since the agent has answered.
+func (p *turnTimes) stored() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.appends
+}
+
 // asked notes that the next agent was asked.
 func (p *turnTimes) asked(h *loadHost) {
 	p.mu.Lock()
@@ -206,7 +213,7 @@ func (h *loadHost) Unloaded(string) {}
 // An observation has what was measured in a span of time.
 type observation struct {
 	mu           sync.Mutex
-	gaps, writes []time.Duration // from an answer to the next prompt; the two appends in between
+	gaps, writes []time.Duration // from an answer to the next prompt; the appends in between
 	appends      atomic.Int64
 	delays       []time.Duration // from an append to its delivery
 	delivered    atomic.Int64
