@@ -74,7 +74,7 @@ func (h *hosted) note(do room.Act, r request) bool {
 	r.cmd = cmd
 	events, err := h.state.Decide(cmd, h.timeNow())
 	h.facts.decided(h.s, h, cmd, events, err)
-	b := &batch{room: h, id: h.id, req: r, after: h.state.Seq, events: events, since: h.s.now}
+	b := &batch{room: h, id: h.id, req: r, after: h.state.Seq, parts: []part{{cmd, events}}, events: events, since: h.s.now}
 	h.facts.model.decided(h.s, h, b, err)
 	if len(events) > 0 {
 		h.append(b)

@@ -141,10 +141,12 @@ func (c *comparison) stored(s *simulation, h *hosted, err error) {
 	if open, ok := b.req.cmd.Do.(room.Open); ok {
 		c.model = reference.New(open)
 	} else if c.model != nil {
-		if differs := c.model.Compare(b.req.cmd, c.clock, b.events, err); differs != "" {
-			s.violate("M1", h.id, differs)
-			c.model = nil
-			return
+		for _, p := range b.parts {
+			if differs := c.model.Compare(p.cmd, c.clock, p.events, err); differs != "" {
+				s.violate("M1", h.id, differs)
+				c.model = nil
+				return
+			}
 		}
 	}
 	if c.model == nil || len(b.events) == 0 { // the state is the same

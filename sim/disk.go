@@ -42,16 +42,23 @@ type snapshot struct {
 	data []byte
 }
 
-// A batch is the events of one command.
+// A batch is the events of one command, or of the end of a turn and of the decision after it.
 type batch struct {
 	room   *hosted
 	id     string // of the room
 	req    request
 	after  int64
-	events []room.Event
+	parts  []part
+	events []room.Event // of all parts
 	raws   [][]byte
 	since  time.Duration
 	tries  int
+}
+
+// A part is a command with its events.
+type part struct {
+	cmd    room.Command
+	events []room.Event
 }
 
 var (

@@ -17,7 +17,8 @@
 // it decides a command with [room.State.Decide], appends the events, waits until they
 // are durable, applies them, answers the caller, tells spectators, and starts the
 // effects that are missing. A pause closes the gate of the room before the command is
-// handled, as it does in the coordinator. The state machine is the real one; hosts,
+// handled, as it does in the coordinator. Some decisions are stored with the end of the turn
+// before them, as those of a quick policy are. The state machine is the real one; hosts,
 // disk, agents and network are the simulation's own.
 //
 // # Steps

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/folkmoot/moot/endpoints/endpoint"
-	"github.com/folkmoot/moot/policies/policy"
 	"github.com/folkmoot/moot/room"
 )
 
@@ -104,27 +103,15 @@ func (h *hosted) result(e *effect, d time.Duration, actor string, do func() room
 
 // ask puts the current decision to the policy.
 func (h *hosted) ask(e *effect) {
-	at := h.clock().Truncate(time.Millisecond)
-	cursor, through := h.state.Policy, h.state.Seq
-	in, err := h.state.Input(cursor, at, h.textOf)
-	if err != nil {
-		h.s.violate("P3", h.id, "the input of the policy: "+err.Error())
+	do, ok := h.proposal()
+	if !ok {
 		return
 	}
-	h.s.at(moment{kind: onAsked, room: h, input: &in})
 	latency := h.s.src.between(100*time.Microsecond, 5*time.Millisecond)
 	if h.s.fault(Agents, 3) {
 		latency = h.s.src.between(time.Second, 90*time.Second)
 	}
-	d, err := propose(h.facts.style, &in, h.s.faults)
-	run := policy.Record{Input: inputDigest(&in)}
-	rec := cursor.CompleteRecord(run, &in, through, d, err)
-	h.result(e, latency, room.ActorPolicy, func() room.Act {
-		if err != nil {
-			return room.PolicyFailed{Record: rec}
-		}
-		return room.Decided{Decision: d, Record: rec}
-	})
+	h.result(e, latency, room.ActorPolicy, func() room.Act { return do })
 }
 
 // askBid asks an agent for a bid.

@@ -126,7 +126,10 @@ func (h *hosted) handle(r request) {
 		}
 		events, err = nil, room.ErrStale
 	}
-	b := &batch{room: h, id: h.id, req: r, after: h.state.Seq, events: events, since: h.s.now}
+	b := &batch{room: h, id: h.id, req: r, after: h.state.Seq, parts: []part{{cmd, events}}, events: events, since: h.s.now}
+	if err == nil && len(events) > 0 {
+		h.decideAhead(b)
+	}
 	h.facts.model.decided(h.s, h, b, err)
 	if err != nil || len(events) == 0 {
 		h.finish(r, nil, err)
@@ -241,8 +244,16 @@ func (h *hosted) stored(b *batch) {
 		}
 	}
 	h.s.result.Events += len(b.events)
-	for _, e := range b.events {
-		h.apply(e, b)
+	for i, p := range b.parts {
+		if i > 0 { // decided on a copy of this state
+			h.facts.decided(h.s, h, p.cmd, p.events, nil)
+		}
+		for _, e := range p.events {
+			h.apply(e, b)
+		}
+		if d, ok := p.cmd.Do.(room.Decided); ok && h.state.Policy.Lost {
+			h.state.SetPolicyState(d.Record.StateJSON)
+		}
 	}
 	h.facts.model.stored(h.s, h, nil)
 	if has[room.Redacted](b.events) {
@@ -255,12 +266,9 @@ func (h *hosted) stored(b *batch) {
 		h.redact()
 	}
 	h.claimed = h.claimed || has[room.Claimed](b.events)
-	if d, ok := b.req.cmd.Do.(room.Decided); ok && h.state.Policy.Lost {
-		h.state.SetPolicyState(d.Record.StateJSON)
-	}
 	h.runClock(h.state.Phase == room.PhaseLive)
 	h.maybeSnapshot()
-	h.finish(b.req, b.events, nil)
+	h.finish(b.req, b.parts[0].events, nil)
 }
 
 // apply folds an event into the state.

@@ -3,10 +3,15 @@ package sim
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/folkmoot/moot/policies/policy"
+	"github.com/folkmoot/moot/room"
 )
 
 // Styles of policies.
@@ -88,4 +93,72 @@ func number(seed string) uint64 {
 func inputDigest(in *policy.Input) string {
 	sum := sha256.Sum256(in.AppendJSON(nil))
 	return hex.EncodeToString(sum[:])
+}
+
+// decideAhead adds to the end of a turn the decision about the next one, now and then, as the
+// coordinator does with a quick policy: one append stores both. It decides on a copy, so
+// that nothing reads from the state what is not durable.
+func (h *hosted) decideAhead(b *batch) {
+	if _, replied := b.req.cmd.Do.(room.Replied); !replied || !h.s.src.percent(20) {
+		return
+	}
+	switch b.events[len(b.events)-1].Body.(type) {
+	case room.MessagePosted, room.TurnPassed:
+	default:
+		return
+	}
+	if len(h.people) > 0 || h.gate.closed > 0 || h.gate.held || slices.ContainsFunc(h.state.Seats, windowed) {
+		return
+	}
+	state, texts := h.state, h.texts
+	defer func() { h.state, h.texts = state, texts }()
+	h.state = room.State{}
+	if err := json.Unmarshal(encoded(&state), &h.state); err != nil {
+		h.s.violate("G12", h.id, err.Error())
+		return
+	}
+	h.state.CompileNames()
+	for _, e := range b.events {
+		h.state.Apply(e)
+		h.noteText(e)
+	}
+	if p, ok := h.nextDecision(); ok {
+		b.parts, b.events = append(b.parts, p), append(b.events, p.events...)
+		h.s.at(moment{kind: onAhead, room: h, cmd: p.cmd, events: p.events})
+	}
+}
+
+// nextDecision asks the policy if that is due, and returns what follows.
+func (h *hosted) nextDecision() (p part, ok bool) {
+	effects := h.state.Effects()
+	i := slices.IndexFunc(effects, func(e room.Effect) bool { _, asks := e.(room.Ask); return asks })
+	if i < 0 || notBefore(effects[i]) > h.clock() {
+		return p, false
+	}
+	do, ok := h.proposal()
+	if !ok {
+		return p, false
+	}
+	p.cmd = h.prepare(room.Command{Actor: room.ActorPolicy, Do: do})
+	events, err := h.state.Decide(p.cmd, h.timeNow())
+	h.s.trace(h.id, fmt.Sprintf("ahead %T: %s %v", p.cmd.Do, types(events), short(err)))
+	p.events = events
+	return p, err == nil && len(events) > 0
+}
+
+// proposal asks the policy, and returns its answer as a command.
+func (h *hosted) proposal() (room.Act, bool) {
+	cursor, through := h.state.Policy, h.state.Seq
+	in, err := h.state.Input(cursor, h.clock().Truncate(time.Millisecond), h.textOf) // policies count milliseconds
+	if err != nil {
+		h.s.violate("P3", h.id, "the input of the policy: "+err.Error())
+		return nil, false
+	}
+	h.s.at(moment{kind: onAsked, room: h, input: &in})
+	d, err := propose(h.facts.style, &in, h.s.faults)
+	rec := cursor.CompleteRecord(policy.Record{Input: inputDigest(&in)}, &in, through, d, err)
+	if err != nil {
+		return room.PolicyFailed{Record: rec}, true
+	}
+	return room.Decided{Decision: d, Record: rec}, true
 }

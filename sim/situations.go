@@ -59,6 +59,11 @@ var situations = []situation{
 	{"a crash came while a call was open", onCrash, func(_ *simulation, m *moment) bool { return m.room.state.CallsOpen() }},
 	{"a crash kept events of which no client was told", onKept, always},
 	{"a crash lost events that were written", onLost, always},
+	{"a decision was stored with the end of the turn before it", onEvent, func(_ *simulation, m *moment) bool { return m.batch != nil && len(m.batch.parts) > 1 }},
+	{"a crash lost a decision with the end of the turn before it", onLost, func(_ *simulation, m *moment) bool { return len(m.batch.parts) > 1 }},
+	{"a pause came while a decision with the end of the turn before it waited for the disk", onPausing, func(_ *simulation, m *moment) bool {
+		return m.room.batch != nil && len(m.room.batch.parts) > 1
+	}},
 	{"a crash tore a batch, and recovery dropped its part", onTorn, always},
 	{"a crash kept the events of a command, and the reference model followed it", onModel, always},
 	{"a room was restarted before it had done anything", onReopen, func(s *simulation, m *moment) bool {

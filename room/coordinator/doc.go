@@ -24,6 +24,10 @@
 //	apply      state.Apply(event); then the watchers are woken
 //	reconcile  start the effects that are missing, cancel those that have gone
 //
+// A quick policy ([QuickPolicy]) is asked at the end of a turn before that is stored, and one
+// append stores both. The state is ahead of the log meanwhile. Readers wait until the events
+// are stored, or read the log while a disk stalls.
+//
 // Nothing is sent before the event that says so is durable. A crash therefore
 // never loses the record of a prompt that was sent. The prompt of a turn is
 // rendered before its grant, whose event has the digest of the text. It is sent as it
