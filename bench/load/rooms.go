@@ -78,6 +78,7 @@ func (h *loadHost) activity(ctx context.Context, p plan, t *table) error {
 			name += ", half of them stalled"
 		}
 		t.add(name+": turns/s, deliveries/s, use of the processors", "", "%.0f, %.0f, %.0f %%", float64(len(o.gaps))/span.Seconds(), float64(o.delivered.Load())/span.Seconds(), 100*busy)
+		t.add(name+": latency of a turn, p50 and p99", "", "%s, %s", ms(percentile(o.gaps, .5)), ms(percentile(o.gaps, .99)))
 		t.add(name+": latency of a turn besides its appends, p50 and p99", "p99 <= 5 ms", "%s, %s", ms(percentile(o.added(), .5)), ms(percentile(o.added(), .99)))
 		t.add(name+": the appends, p50 and p99", "", "%s, %s", ms(percentile(o.writes, .5)), ms(percentile(o.writes, .99)))
 		t.add(name+": delivery, p99", "<= 200 ms", "%s", ms(percentile(o.delays, .99)))
