@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -26,7 +27,7 @@ import (
 type loadHost struct {
 	*moot.Host
 	dir   string
-	think atomic.Int64                // nanoseconds until an agent answers
+	think atomic.Int64                // nanoseconds until an agent answers; see thinkTime
 	seen  atomic.Pointer[observation] // nil while nothing is measured
 	turns atomic.Int64                // that agents were asked for
 	rooms sync.Map                    // *turnTimes of each room, by id
@@ -138,7 +139,7 @@ func (a agent) Speak(ctx context.Context, p moot.Prompt, _ moot.Floor) (moot.Rep
 		<-ctx.Done()
 		return moot.Reply{}, ctx.Err()
 	}
-	if d := time.Duration(a.h.think.Load()); d > 0 {
+	if d := a.h.thinkTime(); d > 0 {
 		select {
 		case <-time.After(d):
 		case <-ctx.Done():
@@ -148,6 +149,17 @@ func (a agent) Speak(ctx context.Context, p moot.Prompt, _ moot.Floor) (moot.Rep
 	reply := moot.Reply{Outcome: endpoint.Said, Text: said(p.Turn)}
 	a.h.timesOf(p.Room).answers() // last: making the text is no work of the room
 	return reply, nil
+}
+
+// thinkTime draws how long an agent thinks: from half the mean to one and a half when that is
+// seconds. If all thought for the same time, the turns that a slow sync has stored together
+// would end together for ever.
+func (h *loadHost) thinkTime() time.Duration {
+	mean := time.Duration(h.think.Load())
+	if mean < time.Second {
+		return mean
+	}
+	return mean/2 + rand.N(mean)
 }
 
 // Close implements [moot.Endpoint].
