@@ -44,7 +44,8 @@ func (r *Room) commit(ctx context.Context, c change) error {
 	return r.afterCommit(ctx, b.events)
 }
 
-// store makes the batch that begins with a change durable and applies it. It returns how long the append took.
+// store makes the batch that begins with a change durable, and applies it. It returns how long
+// the append took.
 func (r *Room) store(ctx context.Context, b *batch, c change) (took time.Duration, err error) {
 	if err := r.add(ctx, b, c); err != nil {
 		return 0, err
