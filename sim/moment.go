@@ -53,7 +53,6 @@ const (
 	onBudgetShared          // a budget that other rooms have used keeps an agent from a turn
 	onTorn                  // a crash has torn a batch, and recovery drops the rest of it
 	onModel                 // the model is given a command that a crash has kept
-	onAhead                 // a decision is to be stored with the end of the turn before it
 	kindsOfMoments
 )
 

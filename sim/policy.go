@@ -124,7 +124,6 @@ func (h *hosted) decideAhead(b *batch) {
 	}
 	if p, ok := h.nextDecision(); ok {
 		b.parts, b.events = append(b.parts, p), append(b.events, p.events...)
-		h.s.at(moment{kind: onAhead, room: h, cmd: p.cmd, events: p.events})
 	}
 }
 

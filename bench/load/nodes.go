@@ -104,7 +104,7 @@ func (all nodes) live(p plan, e engine, t *table) error {
 	if err != nil {
 		return err
 	}
-	name += strconv.Itoa(active) + " of them active, whose agents think 2 s: "
+	name += strconv.Itoa(active) + " of them active, whose agents think 2 s on average: "
 	t.add(name+"turns/s; use of the processors by the processes of rooms", "", "%.0f; %.0f %%", float64(len(o.Gaps))/o.Took.Seconds(), 100*float64(o.Used)/float64(o.Took)/float64(runtime.NumCPU()))
 	t.add(name+"latency of a turn besides its appends, p50 and p99", "", "%s, %s", ms(percentile(o.added(), .5)), ms(percentile(o.added(), .99)))
 	t.add(name+"the appends, p50 and p99", "", "%s, %s", ms(percentile(o.Writes, .5)), ms(percentile(o.Writes, .99)))
